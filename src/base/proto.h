@@ -42,6 +42,11 @@ struct Reader {
   }
 };
 
+// A field that has another wire type than its number promises is damage, not a default.
+inline void expect(const protozero::pbf_reader& in, protozero::pbf_wire_type type) {
+  if (!in.has_wire_type(type)) throw protozero::unknown_pbf_wire_type_exception{};
+}
+
 template <class K, class V>
 struct Entry {
   K key{};
@@ -126,6 +131,10 @@ void encode_field(protozero::pbf_writer& out, std::uint32_t number, const T& val
 
 template <class T>
 void decode_field(protozero::pbf_reader& in, T& value) {
+  using Wire = protozero::pbf_wire_type;
+  if constexpr (!kIsVector<T>) {
+    proto_detail::expect(in, Plain<T>::value ? Wire::varint : Wire::length_delimited);
+  }
   if constexpr (Plain<T>::value) {
     if constexpr (Plain<T>::is_signed) {
       value = Plain<T>::from(in.get_sint64());
