@@ -18,6 +18,7 @@
 #include <concepts>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -109,6 +110,11 @@ template <class T>
 inline constexpr bool kIsVariant = false;
 template <class... Ts>
 inline constexpr bool kIsVariant<std::variant<Ts...>> = true;
+// A shared, unchanging part: written as its value, or not at all when null.
+template <class T>
+inline constexpr bool kIsShared = false;
+template <class T>
+inline constexpr bool kIsShared<std::shared_ptr<const T>> = true;
 template <class T>
 inline constexpr bool kIsMap = false;
 template <class K, class V>

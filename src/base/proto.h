@@ -101,7 +101,7 @@ void encode_field(protozero::pbf_writer& out, std::uint32_t number, const T& val
     }
   } else if constexpr (std::is_same_v<T, std::string>) {
     if (!value.empty()) out.add_bytes(number, value);
-  } else if constexpr (kIsOptional<T>) {
+  } else if constexpr (kIsOptional<T> || kIsShared<T>) {
     if (value) {
       protozero::pbf_writer inner(out, number);
       encode_field(inner, 1, *value);
@@ -150,6 +150,14 @@ void decode_field(protozero::pbf_reader& in, T& value) {
       if (inner.tag() == 1) decode_field(inner, *value);
       else inner.skip();
     }
+  } else if constexpr (kIsShared<T>) {
+    protozero::pbf_reader inner = in.get_message();
+    auto shared = std::make_shared<std::remove_const_t<typename T::element_type>>();
+    while (inner.next()) {
+      if (inner.tag() == 1) decode_field(inner, *shared);
+      else inner.skip();
+    }
+    value = std::move(shared);
   } else if constexpr (kIsVector<T>) {
     typename T::value_type item{};
     decode_field(in, item);

@@ -1,0 +1,11 @@
+#include "domain/session.h"
+
+#include "base/hash.h"
+
+namespace drover {
+
+std::uint64_t digest_of(JobId job, std::uint32_t attempt, bool end) {
+  return fnv1a(end ? 1U : 0U, fnv1a(attempt, fnv1a(job.value())));
+}
+
+}  // namespace drover
