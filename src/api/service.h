@@ -1,0 +1,65 @@
+// The one inner door. Both front doors, the exporter and the page come in through it; live control
+// and the simulator stand behind it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/query.h"
+#include "api/views.h"
+#include "base/result.h"
+#include "domain/command.h"
+#include "domain/history.h"
+
+namespace drover::api {
+
+// A wish with its bodies. For a Submit, `spec` is required; script and environment are hashed and
+// stored by the service, which fills in spec.script, spec.environment and Submit::spec.
+struct Execute {
+  Caller caller;
+  std::string key;  // idempotency
+  Command command;
+  std::optional<JobSpec> spec;
+  std::string script;
+  std::string environment;  // NUL-separated NAME=value
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "caller", self.caller);
+    visit(2, "key", self.key);
+    visit(3, "command", self.command);
+    visit(4, "spec", self.spec);
+    visit(5, "script", self.script);
+    visit(6, "environment", self.environment);
+  }
+};
+
+using Answer = std::variant<Reply, Refusal>;
+
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  // Answers only once the facts are durable. `done` is called exactly once, from any thread.
+  virtual void execute(Execute wish, std::function<void(Answer)> done) = 0;
+
+  // Lists come from durable facts. They may be called from any thread; each row is consistent, and
+  // includes every wish that was answered before the call. `visit` must not block.
+  virtual ListHeader jobs(const JobQuery& query, const std::function<void(const JobView&)>& visit) = 0;
+  virtual ListHeader nodes(const std::function<void(const NodeView&)>& visit) = 0;
+  virtual ListHeader partitions(const std::function<void(const PartitionView&)>& visit) = 0;
+  virtual Result<std::vector<HistoryRow>> history(const HistoryQuery& query) = 0;
+  virtual Overview overview() = 0;
+  virtual Result<std::string> payload(const PayloadHash& hash) = 0;
+
+  // When and where would this start? Decides nothing.
+  virtual std::variant<WouldStart, Refusal> would_start(const Execute& wish) = 0;
+
+  // Calls `done` once, when the job (an array: all its tasks) has ended, or is unknown, or after
+  // `patience`, whichever is first; with the views of all that it comprises.
+  virtual void wait_ended(JobId job, Duration patience, std::function<void(std::vector<JobView>)> done) = 0;
+};
+
+}  // namespace drover::api

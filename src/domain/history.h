@@ -1,0 +1,138 @@
+// A row of the accounts: one per attempt of a job (and one for a job that never started). Rows are a
+// projection of the log, kept in a file of their own (store/history), with texts instead of ids, so
+// that they outlive nodes, shapes and symbols.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+#include "domain/event.h"
+#include "domain/ids.h"
+#include "domain/job_words.h"
+#include "domain/placement.h"
+#include "domain/request.h"
+
+namespace drover {
+
+struct HistoryRow {
+  JobId job;
+  JobId array;                 // none: a plain job
+  std::uint32_t task = kNoTask;
+  std::uint32_t restarts = 0;  // (job, restarts) is the key
+  std::uint32_t attempt = 0;   // 0: it never started
+  std::string name;
+  std::string user;
+  std::uint32_t uid = 0;
+  std::string group;
+  std::uint32_t gid = 0;
+  std::string account;
+  std::string qos;
+  std::string partition;
+  Phase phase = Phase::waiting;
+  Cause cause = Cause::none;
+  Reason reason = Reason::none;
+  std::uint32_t cancelled_by = 0;
+  ExitStatus exit;
+  std::string note;
+  Instant submitted;
+  Instant eligible;
+  Instant started;   // Instant{}: not yet
+  Instant ended;     // Instant{}: not yet
+  Duration limit{0};
+  std::vector<std::string> nodes;
+  Request request;
+  std::uint32_t node_count = 0;
+  std::uint32_t task_count = 0;
+  std::uint32_t cpus_asked = 0;
+  std::uint32_t cpu_count = 0;  // granted; 0: none yet
+  Bytes memory;                 // granted
+  std::vector<GpuAsk> gpus;     // granted, by model
+  std::int64_t priority = 0;
+  Usage usage;                  // of the batch script and all it started
+  std::string work_dir;
+  std::string submit_line;
+  std::string comment;
+  std::string wckey;
+  std::string pending_tasks;    // of an array's record: "2-9%2"
+  bool requeued = false;        // this attempt was followed by another
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "array", self.array);
+    visit(3, "task", self.task);
+    visit(4, "restarts", self.restarts);
+    visit(5, "attempt", self.attempt);
+    visit(6, "name", self.name);
+    visit(7, "user", self.user);
+    visit(8, "uid", self.uid);
+    visit(9, "group", self.group);
+    visit(10, "gid", self.gid);
+    visit(11, "account", self.account);
+    visit(12, "qos", self.qos);
+    visit(13, "partition", self.partition);
+    visit(14, "phase", self.phase);
+    visit(15, "cause", self.cause);
+    visit(16, "reason", self.reason);
+    visit(17, "cancelled_by", self.cancelled_by);
+    visit(18, "exit", self.exit);
+    visit(19, "note", self.note);
+    visit(20, "submitted", self.submitted);
+    visit(21, "eligible", self.eligible);
+    visit(22, "started", self.started);
+    visit(23, "ended", self.ended);
+    visit(24, "limit", self.limit);
+    visit(25, "nodes", self.nodes);
+    visit(26, "request", self.request);
+    visit(27, "node_count", self.node_count);
+    visit(28, "task_count", self.task_count);
+    visit(29, "cpus_asked", self.cpus_asked);
+    visit(30, "cpu_count", self.cpu_count);
+    visit(31, "memory", self.memory);
+    visit(32, "gpus", self.gpus);
+    visit(33, "priority", self.priority);
+    visit(34, "usage", self.usage);
+    visit(35, "work_dir", self.work_dir);
+    visit(36, "submit_line", self.submit_line);
+    visit(37, "comment", self.comment);
+    visit(38, "wckey", self.wckey);
+    visit(39, "pending_tasks", self.pending_tasks);
+    visit(40, "requeued", self.requeued);
+  }
+  friend bool operator==(const HistoryRow&, const HistoryRow&) = default;
+};
+
+// Every filter that isn't empty narrows.
+struct HistoryQuery {
+  std::vector<JobRef> jobs;
+  std::vector<std::string> users;
+  std::vector<std::string> names;
+  std::vector<std::string> accounts;
+  std::vector<std::string> partitions;
+  std::vector<std::string> nodes;
+  std::vector<Cause> causes;
+  std::vector<Phase> phases;
+  Instant from;          // Instant{}: no bound. Jobs that were eligible (or ran) at some moment in
+  Instant to;            // [from, to]; with `causes` or `phases`: that were in that state then
+  bool all_attempts = false;  // false: only the last of each job
+  std::uint32_t limit = 0;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "jobs", self.jobs);
+    visit(2, "users", self.users);
+    visit(3, "names", self.names);
+    visit(4, "accounts", self.accounts);
+    visit(5, "partitions", self.partitions);
+    visit(6, "nodes", self.nodes);
+    visit(7, "causes", self.causes);
+    visit(8, "phases", self.phases);
+    visit(9, "from", self.from);
+    visit(10, "to", self.to);
+    visit(11, "all_attempts", self.all_attempts);
+    visit(12, "limit", self.limit);
+  }
+  friend bool operator==(const HistoryQuery&, const HistoryQuery&) = default;
+};
+
+}  // namespace drover
