@@ -1,0 +1,194 @@
+#include "store/sqlite/tables.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "store/format.h"
+#include "store/rules.h"
+
+namespace drover::store {
+namespace {
+
+// In order of their names, so that the file's own list can be compared.
+constexpr const char* kSchema[] = {
+    "CREATE TABLE meta(format INTEGER NOT NULL, cluster TEXT NOT NULL)",
+    "CREATE TABLE payload_uses(hash BLOB PRIMARY KEY, id INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE payloads(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE TABLE records(position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL)",
+};
+
+int note_wal_pages(void* pages, sqlite3*, const char*, int count) {
+  *static_cast<int*>(pages) = count;
+  return SQLITE_OK;
+}
+
+Result<std::vector<std::string>> schema_of(Database& database) {
+  const Statement statement =
+      TRY(Statement::prepare(database, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"));
+  Query query(database, statement);
+  std::vector<std::string> schema;
+  while (TRY(query.step())) schema.push_back(query.bytes(0));
+  return schema;
+}
+
+std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::uint64_t unsigned_of(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+}  // namespace
+
+Result<Tables::Opened> Tables::open(const std::string& path) {
+  Database database = TRY(Database::open(path, /*exclusive=*/true));
+  TRY(database.run("PRAGMA synchronous=FULL"));
+  TRY(database.run("PRAGMA cell_size_check=ON"));
+  Opened opened;
+  opened.tables.reset(new Tables(std::move(database)));
+  // We checkpoint ourselves, between commits, and see its errors.
+  sqlite3_wal_hook(opened.tables->database_.handle(), note_wal_pages, &opened.tables->wal_pages_);
+  const auto schema = TRY(schema_of(opened.tables->database_));
+  if (schema.empty()) return opened;
+  const std::string format = TRY(opened.tables->database_.ask("SELECT format FROM meta"));
+  if (format != std::to_string(kFormat)) return other_format(path, format);
+  if (!std::equal(schema.begin(), schema.end(), std::begin(kSchema), std::end(kSchema))) {
+    return Error{Errc::unavailable, path + ": it is damaged: its tables are not those of a drover log"};
+  }
+  opened.cluster = TRY(opened.tables->database_.ask("SELECT cluster FROM meta"));
+  TRY(opened.tables->prepare());
+  return opened;
+}
+
+Status Tables::create(const std::string& cluster) {
+  TRY(begin());
+  for (const char* sql : kSchema) TRY(database_.run(sql));
+  const std::string meta = "INSERT INTO meta VALUES(" + std::to_string(kFormat) + ", '" + cluster + "')";
+  TRY(database_.run(meta.c_str()));
+  TRY(commit());
+  return prepare();
+}
+
+Status Tables::prepare() {
+  const auto make = [&](Statement& statement, const char* sql) -> Status {
+    statement = TRY(Statement::prepare(database_, sql));
+    return Done{};
+  };
+  Statements& s = statements_;
+  TRY(make(s.range, "SELECT min(position), max(position) FROM records"));
+  TRY(make(s.insert, "INSERT INTO records VALUES(?1, ?2, ?3, ?4)"));
+  TRY(make(s.rows, "SELECT position, crc, hash, body FROM records WHERE position >= ?1 ORDER BY position LIMIT ?2"));
+  TRY(make(s.delete_records, "DELETE FROM records WHERE position < ?1"));
+  TRY(make(s.find_payload, "SELECT id FROM payload_uses WHERE hash = ?1"));
+  TRY(make(s.touch_payload, "UPDATE payload_uses SET used = ?2 WHERE hash = ?1 AND used < ?2"));
+  TRY(make(s.insert_payload, "INSERT INTO payloads(body) VALUES(?1)"));
+  TRY(make(s.insert_use, "INSERT INTO payload_uses VALUES(?1, ?2, ?3)"));
+  TRY(make(s.read_payload, "SELECT body FROM payloads WHERE id = (SELECT id FROM payload_uses WHERE hash = ?1)"));
+  TRY(make(s.list_uses, "SELECT hash, id, used FROM payload_uses WHERE hash > ?1 ORDER BY hash LIMIT ?2"));
+  TRY(make(s.delete_use, "DELETE FROM payload_uses WHERE hash = ?1"));
+  return make(s.delete_payload, "DELETE FROM payloads WHERE id = ?1");
+}
+
+Status Tables::check_pages() {
+  const std::string answer = TRY(database_.ask("PRAGMA quick_check(1)"));
+  if (answer != "ok") return Error{Errc::unavailable, "it is damaged: " + printable(answer)}.under(database_.path());
+  return Done{};
+}
+
+Result<Tables::Range> Tables::range() {
+  Query query(database_, statements_.range);
+  TRY(query.step());
+  return Range{unsigned_of(query.number(0)), unsigned_of(query.number(1))};
+}
+
+Status Tables::insert(const Row& row) {
+  Query query(database_, statements_.insert);
+  query.number(1, signed_of(row.position)).number(2, std::int64_t{row.crc}).blob(3, row.hash).blob(4, row.bytes);
+  return query.run();
+}
+
+Result<std::vector<Row>> Tables::rows(std::uint64_t from, std::size_t most_rows, std::size_t most_bytes) {
+  Query query(database_, statements_.rows);
+  query.number(1, signed_of(from)).number(2, static_cast<std::int64_t>(most_rows));
+  std::vector<Row> rows;
+  for (std::size_t bytes = 0; bytes < most_bytes;) {
+    if (!TRY(query.step())) break;
+    rows.push_back(Row{.position = unsigned_of(query.number(0)),
+                       .crc = static_cast<std::uint32_t>(query.number(1)),
+                       .hash = query.bytes(2),
+                       .bytes = query.bytes(3)});
+    bytes += rows.back().bytes.size() + sizeof(Row);
+  }
+  return rows;
+}
+
+Result<std::uint64_t> Tables::delete_records(std::uint64_t below, std::uint64_t most) {
+  const Range held = TRY(range());
+  if (held.first == 0 || held.first >= below) return std::uint64_t{0};
+  const std::uint64_t end = std::min(below, held.first + most);
+  Query query(database_, statements_.delete_records);
+  TRY(query.number(1, signed_of(end)).run());
+  return end - held.first;
+}
+
+Status Tables::put_payload(const Payload& payload, std::uint64_t used) {
+  bool known = false;
+  {
+    Query query(database_, statements_.find_payload);
+    known = TRY(query.blob(1, payload.hash).step());
+  }
+  if (known) return touch_payload(payload.hash, used);
+  {
+    Query query(database_, statements_.insert_payload);
+    TRY(query.blob(1, payload.bytes).run());
+  }
+  Query query(database_, statements_.insert_use);
+  query.blob(1, payload.hash).number(2, sqlite3_last_insert_rowid(database_.handle())).number(3, signed_of(used));
+  return query.run();
+}
+
+Status Tables::touch_payload(const Hash& hash, std::uint64_t used) {
+  {
+    Query query(database_, statements_.touch_payload);
+    TRY(query.blob(1, hash).number(2, signed_of(used)).run());
+  }
+  if (sqlite3_changes(database_.handle()) > 0) return Done{};
+  Query query(database_, statements_.find_payload);
+  if (!TRY(query.blob(1, hash).step())) return no_such_payload(hash);
+  return Done{};
+}
+
+Result<std::string> Tables::payload(const Hash& hash) {
+  Query query(database_, statements_.read_payload);
+  if (!TRY(query.blob(1, hash).step())) return no_such_payload(hash);
+  std::string bytes = query.bytes(0);
+  if (sha256(bytes) == hash) return bytes;
+  return Error{Errc::unavailable, "payload " + hex(hash) + " is damaged"}.under(database_.path());
+}
+
+Result<Hash> Tables::delete_payloads(const Hash& cursor, std::uint64_t below, std::uint64_t most) {
+  std::vector<std::pair<Hash, std::int64_t>> stale;
+  Hash last;
+  std::uint64_t seen = 0;
+  {
+    Query query(database_, statements_.list_uses);
+    query.blob(1, cursor).number(2, signed_of(most));
+    for (; TRY(query.step()); ++seen) {
+      last = query.bytes(0);
+      if (unsigned_of(query.number(2)) < below) stale.emplace_back(last, query.number(1));
+    }
+  }
+  for (const auto& [hash, id] : stale) {
+    Query use(database_, statements_.delete_use);
+    TRY(use.blob(1, hash).run());
+    Query body(database_, statements_.delete_payload);
+    TRY(body.number(1, id).run());
+  }
+  return seen < most ? Hash{} : last;
+}
+
+Status Tables::checkpoint() {
+  const int code =
+      sqlite3_wal_checkpoint_v2(database_.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (code != SQLITE_OK) return database_.error(code);
+  wal_pages_ = 0;
+  return Done{};
+}
+
+}  // namespace drover::store

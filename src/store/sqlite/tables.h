@@ -1,0 +1,72 @@
+// The tables of log.db. Each call is one step of a transaction that the caller opens; for one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/chain.h"
+#include "store/sqlite/database.h"
+
+namespace drover::store {
+
+class Tables {
+ public:
+  // Nothing when the file holds no log yet.
+  struct Opened {
+    std::unique_ptr<Tables> tables;
+    std::optional<std::string> cluster;
+  };
+  // Opens or makes the file. Another format and a damaged file are refused.
+  static Result<Opened> open(const std::string& path);
+  // Makes the tables of a new log.
+  Status create(const std::string& cluster);
+  // Finds what rows alone don't show: lost pages, broken trees. Reads the whole file.
+  Status check_pages();
+
+  Status begin() { return database_.run("BEGIN IMMEDIATE"); }
+  Status commit() { return database_.run("COMMIT"); }
+  void roll_back() { database_.roll_back(); }
+
+  // 0, 0 when there is no record.
+  struct Range {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
+  Result<Range> range();
+  Status insert(const Row& row);
+  // Rows from `from` on, as many as fit into the limits, but at least one if there is one.
+  Result<std::vector<Row>> rows(std::uint64_t from, std::size_t most_rows, std::size_t most_bytes);
+  // Deletes at most `most` records before `below`; how many it was.
+  Result<std::uint64_t> delete_records(std::uint64_t below, std::uint64_t most);
+
+  Status put_payload(const Payload& payload, std::uint64_t used);
+  // Errc::not_found when there is none.
+  Status touch_payload(const Hash& hash, std::uint64_t used);
+  Result<std::string> payload(const Hash& hash);
+  // Looks at `most` payloads after `cursor` and deletes those last used before `below`; the next
+  // cursor, or "" at the end.
+  Result<Hash> delete_payloads(const Hash& cursor, std::uint64_t below, std::uint64_t most);
+
+  // Pages in the write-ahead log that aren't yet in the database file.
+  [[nodiscard]] int wal_pages() const { return wal_pages_; }
+  // Copies them there. The log is reused from its beginning afterwards.
+  Status checkpoint();
+
+ private:
+  explicit Tables(Database database) : database_(std::move(database)) {}
+  Status prepare();
+
+  struct Statements {
+    Statement range, insert, rows, delete_records;
+    Statement find_payload, touch_payload, insert_payload, insert_use, read_payload, list_uses, delete_use,
+        delete_payload;
+  };
+  Database database_;
+  Statements statements_;
+  int wal_pages_ = 0;
+};
+
+}  // namespace drover::store
