@@ -1,0 +1,68 @@
+// A small synchronous HTTP/1.1 client over a Unix or TCP socket for programs that start, ask and
+// end: no threads, no event loop, nothing that costs at start. One connection, kept alive between
+// calls.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "wire/http.h"
+#include "wire/socket.h"
+
+namespace drover::wire {
+
+struct ClientOptions {
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds read_timeout{60'000};  // between two pieces of an answer
+  std::size_t max_body = 1U << 30U;                // of an answer that is collected
+};
+
+struct ClientRequest {
+  std::string method = "GET";
+  std::string target = "/";
+  Headers headers;
+  std::string content_type;
+  std::string body;
+};
+
+struct Response {
+  int status = 0;
+  Headers headers;
+  std::string body;
+  [[nodiscard]] std::string_view header(std::string_view name) const { return find_header(headers, name); }
+};
+
+class HttpClient {
+ public:
+  explicit HttpClient(Endpoint to, ClientOptions options = {});
+
+  // Unavailable when there is no connection or it broke: `sent()` then tells whether the server may
+  // have seen the request. A kept connection that the server closed meanwhile is replaced first.
+  [[nodiscard]] Result<Response> call(const ClientRequest& request);
+
+  // Receives the body piece by piece, once the status is 2xx; other answers are collected. False
+  // from `on_body` ends the call (and the connection); the Response says what had come.
+  using OnBody = std::function<bool(std::string_view piece)>;
+  [[nodiscard]] Result<Response> stream(const ClientRequest& request, const OnBody& on_body);
+
+  [[nodiscard]] bool sent() const { return sent_; }
+  void disconnect() { fd_.reset(); }
+  [[nodiscard]] const Endpoint& endpoint() const { return to_; }
+
+ private:
+  [[nodiscard]] Status connect();
+  [[nodiscard]] Status send(const ClientRequest& request);
+  [[nodiscard]] Result<Response> receive(bool head, const OnBody& on_body);
+  [[nodiscard]] Result<std::size_t> read_some(std::string& into);
+
+  const Endpoint to_;
+  const ClientOptions options_;
+  Fd fd_;
+  bool sent_ = false;
+};
+
+}  // namespace drover::wire
