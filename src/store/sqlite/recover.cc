@@ -64,7 +64,7 @@ Result<Recovered> walk(Tables& tables, const std::string& cluster, Claims& claim
 
 Result<Recovered> recover(Tables& tables, const SnapshotFiles& snapshots, const HeadFile::Seen& evidence,
                           const std::string& log_path) {
-  TRY(tables.check_pages());
+  TRY(tables.check());
   Claims claims;
   for (const SnapshotFiles::File& file : snapshots.whole()) {
     claims[file.position] = {file.hash, "snapshot-" + std::to_string(file.position)};

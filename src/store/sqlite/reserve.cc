@@ -45,7 +45,7 @@ void Reserve::look() {
   const std::uint64_t free = free_;
   if (held_ > 0 && free < wanted_ / 4) {
     release();
-  } else if (held_ == 0 && free >= 2 * wanted_ + wanted_ / 4) {
+  } else if (wanted_ > 0 && held_ == 0 && free >= 2 * wanted_ + wanted_ / 4) {
     if (preallocate(file_, wanted_, "reserve")) {
       held_ = wanted_;
     } else {

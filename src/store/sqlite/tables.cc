@@ -31,6 +31,10 @@ Result<std::vector<std::string>> schema_of(Database& database) {
   return schema;
 }
 
+Error damaged(const Database& database, std::string what) {
+  return Error{Errc::unavailable, "it is damaged: " + std::move(what)}.under(database.path());
+}
+
 std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 std::uint64_t unsigned_of(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
@@ -49,7 +53,7 @@ Result<Tables::Opened> Tables::open(const std::string& path) {
   const std::string format = TRY(opened.tables->database_.ask("SELECT format FROM meta"));
   if (format != std::to_string(kFormat)) return other_format(path, format);
   if (!std::equal(schema.begin(), schema.end(), std::begin(kSchema), std::end(kSchema))) {
-    return Error{Errc::unavailable, path + ": it is damaged: its tables are not those of a drover log"};
+    return damaged(opened.tables->database_, "its tables are not those of a drover log");
   }
   opened.cluster = TRY(opened.tables->database_.ask("SELECT cluster FROM meta"));
   TRY(opened.tables->prepare());
@@ -85,10 +89,24 @@ Status Tables::prepare() {
   return make(s.delete_payload, "DELETE FROM payloads WHERE id = ?1");
 }
 
-Status Tables::check_pages() {
+Status Tables::check() {
   const std::string answer = TRY(database_.ask("PRAGMA quick_check(1)"));
-  if (answer != "ok") return Error{Errc::unavailable, "it is damaged: " + printable(answer)}.under(database_.path());
-  return Done{};
+  if (answer != "ok") return damaged(database_, printable(answer));
+  return check_payloads();
+}
+
+Status Tables::check_payloads() {
+  std::int64_t whole = 0;
+  {
+    const Statement statement =
+        TRY(Statement::prepare(database_, "SELECT u.hash, p.body FROM payload_uses u LEFT JOIN payloads p USING (id)"));
+    for (Query query(database_, statement); TRY(query.step()); ++whole) {
+      const Hash hash = query.bytes(0);
+      if (sha256(query.bytes(1)) != hash) return damaged(database_, "payload " + hex(hash));
+    }
+  }
+  if (TRY(database_.ask("SELECT count(*) FROM payloads")) == std::to_string(whole)) return Done{};
+  return damaged(database_, "payloads are missing");
 }
 
 Result<Tables::Range> Tables::range() {
@@ -159,7 +177,7 @@ Result<std::string> Tables::payload(const Hash& hash) {
   if (!TRY(query.blob(1, hash).step())) return no_such_payload(hash);
   std::string bytes = query.bytes(0);
   if (sha256(bytes) == hash) return bytes;
-  return Error{Errc::unavailable, "payload " + hex(hash) + " is damaged"}.under(database_.path());
+  return damaged(database_, "payload " + hex(hash));
 }
 
 Result<Hash> Tables::delete_payloads(const Hash& cursor, std::uint64_t below, std::uint64_t most) {

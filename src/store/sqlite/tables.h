@@ -23,8 +23,9 @@ class Tables {
   static Result<Opened> open(const std::string& path);
   // Makes the tables of a new log.
   Status create(const std::string& cluster);
-  // Finds what rows alone don't show: lost pages, broken trees. Reads the whole file.
-  Status check_pages();
+  // Finds what the records alone don't show: lost pages, broken trees, damaged or lost payloads. Reads
+  // the whole file.
+  Status check();
 
   Status begin() { return database_.run("BEGIN IMMEDIATE"); }
   Status commit() { return database_.run("COMMIT"); }
@@ -58,6 +59,7 @@ class Tables {
  private:
   explicit Tables(Database database) : database_(std::move(database)) {}
   Status prepare();
+  Status check_payloads();
 
   struct Statements {
     Statement range, insert, rows, delete_records;
