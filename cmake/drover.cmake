@@ -80,3 +80,17 @@ function(drover_program name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE drover_options ${ARG_USES} ${ARG_LINK})
 endfunction()
+
+# drover_static_program(NAME SOURCES file... [LINK external...]): self-contained, linked without
+# any shared library (except under sanitizers, which need theirs). It compiles its few sources
+# itself instead of linking whole layers.
+function(drover_static_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE drover_options ${ARG_LINK})
+  if(NOT DROVER_SANITIZE)
+    target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
+    target_link_options(${name} PRIVATE -static -Wl,--gc-sections)
+  endif()
+endfunction()

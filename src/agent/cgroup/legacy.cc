@@ -1,0 +1,145 @@
+#include "agent/cgroup/legacy.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "agent/cgroup/directory.h"
+#include "os/file.h"
+
+namespace drover::agent {
+namespace {
+
+std::string folder_above(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+std::string LegacyCgroup::path(const std::string& controller) const {
+  const auto it = paths_.find(controller);
+  return it == paths_.end() ? std::string{} : it->second;
+}
+
+Result<std::string> LegacyCgroup::make(const std::string& controller) {
+  const std::string at = path(controller);
+  if (at.empty()) return Error{Errc::unavailable, "the kernel has no cgroup controller " + controller};
+  TRY(make_group(at));
+  if (!read_pids(at + "/cgroup.procs").empty()) return Error{Errc::conflict, at + " still holds processes"};
+  made_.push_back(at);
+  return at;
+}
+
+bool LegacyCgroup::offers(const std::string& controller, std::string_view what) {
+  if (paths_.contains(controller)) return true;
+  notes_.push_back(not_offered(what));
+  return false;
+}
+
+Status LegacyCgroup::create(const Limits& limits) {
+  if (unified_) {
+    TRY(unified_->create());
+  } else {
+    // These two find and count the processes, so they are always needed.
+    TRY(make("freezer"));
+    if (paths_.contains("cpuacct")) TRY(make("cpuacct"));
+  }
+  TRY(limit_memory(limits.memory_bytes));
+  if (limits.pids > 0 && offers("pids", "The number of processes")) {
+    const std::string at = TRY(make("pids"));
+    TRY(write_value(at + "/pids.max", std::to_string(limits.pids)));
+  }
+  TRY(limit_cpus(limits));
+  return deny(limits.denied);
+}
+
+Status LegacyCgroup::limit_memory(std::int64_t bytes) {
+  if (bytes > 0 && !offers("memory", "Memory")) return Done{};
+  if (!paths_.contains("memory")) return Done{};
+  const std::string at = TRY(make("memory"));  // also without a limit: it keeps the peak
+  if (bytes <= 0) return Done{};
+  TRY(write_value(at + "/memory.limit_in_bytes", std::to_string(bytes)));
+  // Memory and swap together, where the kernel counts swap.
+  const Status swap = write_value(at + "/memory.memsw.limit_in_bytes", std::to_string(bytes));
+  return !swap && swap.error().code != Errc::not_found ? swap : Status(Done{});
+}
+
+Status LegacyCgroup::limit_cpus(const Limits& limits) {
+  if (const std::string why = why_not_confined(limits.cpus); !why.empty()) {
+    notes_.push_back(why);
+  } else if (!limits.cpus.empty() && offers("cpuset", "The set of CPUs")) {
+    const std::string at = TRY(make("cpuset"));
+    const std::string mems = TRY(read_file(folder_above(at) + "/cpuset.mems"));
+    TRY(write_value(at + "/cpuset.mems", mems));
+    TRY(write_value(at + "/cpuset.cpus", cpu_list(limits.cpus)));
+  }
+  if ((limits.cpu_weight <= 0 && limits.cpu_quota_us <= 0) || !offers("cpu", "CPU time")) return Done{};
+  const std::string at = TRY(make("cpu"));
+  if (limits.cpu_weight > 0) {
+    // v2's 100 is v1's 1024; v1 takes 2 as its smallest share.
+    const std::int64_t shares = limits.cpu_weight * 1024 / 100;
+    TRY(write_value(at + "/cpu.shares", std::to_string(shares < 2 ? 2 : shares)));
+  }
+  if (limits.cpu_quota_us > 0) {
+    TRY(write_value(at + "/cpu.cfs_period_us", "100000"));
+    TRY(write_value(at + "/cpu.cfs_quota_us", std::to_string(limits.cpu_quota_us)));
+  }
+  return Done{};
+}
+
+Status LegacyCgroup::deny(const std::vector<DeviceNode>& denied) {
+  if (denied.empty()) return Done{};
+  if (unified_ && unified_->deny(denied)) return Done{};
+  const std::string at = TRY(make("devices"));
+  for (const DeviceNode& device : denied) {
+    TRY(write_value(at + "/devices.deny", (device.block ? "b " : "c ") + std::to_string(device.major) + ":" +
+                                              std::to_string(device.minor) + " rwm"));
+  }
+  return Done{};
+}
+
+Result<Entry> LegacyCgroup::entry() {
+  Entry result;
+  if (unified_) result.clone_into = TRY(unified_->entry()).clone_into;
+  for (const std::string& at : made_) {
+    entries_.push_back(TRY(open_file(at + "/cgroup.procs", O_WRONLY)));
+    result.write_zero_to.push_back(entries_.back().get());
+  }
+  return result;
+}
+
+std::vector<pid_t> LegacyCgroup::processes() const {
+  return unified_ ? unified_->processes() : read_pids(path("freezer") + "/cgroup.procs");
+}
+
+bool LegacyCgroup::empty() const { return unified_ ? unified_->empty() : processes().empty(); }
+
+void LegacyCgroup::kill_all() {
+  if (unified_) return unified_->kill_all();
+  // Nobody forks while frozen, and a thawed process finds its SIGKILL first.
+  const std::string state = path("freezer") + "/freezer.state";
+  const bool frozen = write_value(state, "FROZEN").has_value();
+  for (const pid_t pid : processes()) ::kill(pid, SIGKILL);
+  if (frozen) [[maybe_unused]] const Status thawed = write_value(state, "THAWED");
+}
+
+Usage LegacyCgroup::usage() const {
+  Usage usage;
+  usage.cpu_us = unified_ ? unified_->usage().cpu_us : read_number(path("cpuacct") + "/cpuacct.usage") / 1000;
+  usage.peak_memory = read_number(path("memory") + "/memory.max_usage_in_bytes");
+  usage.oom_kills = read_number(path("memory") + "/memory.oom_control", "oom_kill");
+  return usage;
+}
+
+Status LegacyCgroup::remove() {
+  entries_.clear();
+  Status result = Done{};
+  for (const auto& [controller, at] : paths_) {
+    if (const Status removed = remove_group(at); !removed) result = removed;
+  }
+  if (unified_) {
+    if (const Status removed = unified_->remove(); !removed) result = removed;
+  }
+  return result;
+}
+
+}  // namespace drover::agent

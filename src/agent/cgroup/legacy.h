@@ -1,0 +1,44 @@
+// A job's directories in the v1 hierarchies, with a v2 directory beside them on a hybrid machine.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/cgroup/cgroup.h"
+#include "agent/cgroup/unified.h"
+#include "os/fd.h"
+
+namespace drover::agent {
+
+class LegacyCgroup final : public Cgroup {
+ public:
+  // `paths`: controller -> directory. `unified` may be null.
+  LegacyCgroup(std::map<std::string, std::string> paths, std::unique_ptr<UnifiedCgroup> unified)
+      : paths_(std::move(paths)), unified_(std::move(unified)) {}
+  // Makes the directories that these limits need, and sets them.
+  [[nodiscard]] Status create(const Limits& limits);
+
+  [[nodiscard]] Result<Entry> entry() override;
+  [[nodiscard]] std::vector<pid_t> processes() const override;
+  [[nodiscard]] bool empty() const override;
+  void kill_all() override;
+  [[nodiscard]] Usage usage() const override;
+  [[nodiscard]] Status remove() override;
+
+ private:
+  [[nodiscard]] Result<std::string> make(const std::string& controller);
+  [[nodiscard]] bool offers(const std::string& controller, std::string_view what);
+  [[nodiscard]] Status limit_memory(std::int64_t bytes);
+  [[nodiscard]] Status limit_cpus(const Limits& limits);
+  [[nodiscard]] Status deny(const std::vector<DeviceNode>& denied);
+  [[nodiscard]] std::string path(const std::string& controller) const;
+
+  std::map<std::string, std::string> paths_;
+  std::unique_ptr<UnifiedCgroup> unified_;
+  std::vector<std::string> made_;
+  std::vector<Fd> entries_;
+};
+
+}  // namespace drover::agent

@@ -1,0 +1,76 @@
+#include "agent/cgroup/unified.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "agent/cgroup/device_program.h"
+#include "agent/cgroup/directory.h"
+#include "os/file.h"
+
+namespace drover::agent {
+
+Status UnifiedCgroup::create() {
+  TRY(make_group(path_));
+  if (!empty()) return Error{Errc::conflict, path_ + " still holds processes"};
+  return Done{};
+}
+
+Status UnifiedCgroup::deny(const std::vector<DeviceNode>& denied) {
+  return denied.empty() ? Status(Done{}) : deny_devices(path_, denied);
+}
+
+Status UnifiedCgroup::set(const char* file, const std::string& value, std::string_view what) {
+  const Status written = write_value(path_ + file, value);
+  if (written || written.error().code != Errc::not_found) return written;
+  if (!what.empty()) notes_.push_back(not_offered(what));
+  return Done{};
+}
+
+Status UnifiedCgroup::limit(const Limits& limits) {
+  if (limits.memory_bytes > 0) {
+    TRY(set("/memory.max", std::to_string(limits.memory_bytes), "Memory"));
+    // A kernel without swap has no such file, and then nothing to limit.
+    TRY(set("/memory.swap.max", "0", ""));
+  }
+  if (limits.pids > 0) TRY(set("/pids.max", std::to_string(limits.pids), "The number of processes"));
+  if (const std::string why = why_not_confined(limits.cpus); !why.empty()) {
+    notes_.push_back(why);
+  } else if (!limits.cpus.empty()) {
+    TRY(set("/cpuset.cpus", cpu_list(limits.cpus), "The set of CPUs"));
+  }
+  if (limits.cpu_weight > 0) TRY(set("/cpu.weight", std::to_string(limits.cpu_weight), "CPU time"));
+  if (limits.cpu_quota_us > 0) TRY(set("/cpu.max", std::to_string(limits.cpu_quota_us) + " 100000", "CPU time"));
+  return Done{};
+}
+
+Result<Entry> UnifiedCgroup::entry() {
+  directory_ = TRY(open_file(path_, O_RDONLY | O_DIRECTORY));
+  return Entry{.clone_into = directory_.get()};
+}
+
+std::vector<pid_t> UnifiedCgroup::processes() const { return read_pids(path_ + "/cgroup.procs"); }
+
+bool UnifiedCgroup::empty() const { return read_number(path_ + "/cgroup.events", "populated") == 0; }
+
+void UnifiedCgroup::kill_all() {
+  if (write_value(path_ + "/cgroup.kill", "1")) return;
+  // Kernels before 5.14: nobody forks while frozen.
+  const bool frozen = write_value(path_ + "/cgroup.freeze", "1").has_value();
+  for (const pid_t pid : processes()) ::kill(pid, SIGKILL);
+  if (frozen) [[maybe_unused]] const Status thawed = write_value(path_ + "/cgroup.freeze", "0");
+}
+
+Usage UnifiedCgroup::usage() const {
+  return {.cpu_us = read_number(path_ + "/cpu.stat", "usage_usec"),
+          .peak_memory = read_number(path_ + "/memory.peak"),
+          .oom_kills = read_number(path_ + "/memory.events", "oom_kill")};
+}
+
+Status UnifiedCgroup::remove() {
+  directory_.reset();
+  return remove_group(path_);
+}
+
+}  // namespace drover::agent

@@ -1,0 +1,346 @@
+#include "agent/shim/shim.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+
+#include "agent/shim/child.h"
+#include "base/overload.h"
+#include "base/proto.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/process.h"
+#include "os/socket.h"
+
+namespace drover::agent {
+namespace {
+
+constexpr Duration kUnkillable = seconds(10);  // after that a job is reported with processes left over
+constexpr Duration kSweep = Duration(10);
+constexpr Duration kLook = Duration(100);
+constexpr std::size_t kMessageLimit = 1000;
+
+std::int64_t microseconds_of(const timeval& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_usec;
+}
+
+class Shim {
+ public:
+  Shim(ShimPlace place, const StartSpec& spec) : place_(std::move(place)), spec_(spec) {}
+
+  void run() {
+    prepare();
+    if (const Status begun = begin(); !begun) return refuse(begun.error().message, 1);
+    while (!over_) wait_once();
+    finish();
+  }
+
+ private:
+  // starting: until exec; ending: asked to end; killing: SIGKILL is out.
+  enum class Phase : std::uint8_t { starting, running, ending, killing };
+  using Deadline = std::optional<Duration>;  // since boot
+
+  void prepare() {
+    ::setsid();
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    ::prctl(PR_SET_NAME, "drover-shim", 0, 0, 0);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    sigset_t child_only;
+    ::sigemptyset(&child_only);
+    ::sigaddset(&child_only, SIGCHLD);
+    children_ = Fd(::signalfd(-1, &child_only, SFD_CLOEXEC | SFD_NONBLOCK));
+    claim_ = Claim{.devices = spec_.devices, .boot_id = boot_id()};
+  }
+
+  Status begin() {
+    if (spec_.argv.empty() && spec_.script.empty()) return Error{Errc::invalid, "there is nothing to run"};
+    TRY(place_.records.put(place_.key, claim_));
+    std::string program = spec_.argv.empty() ? std::string{} : spec_.argv.front();
+    if (!spec_.script.empty()) {
+      TRY(place_.records.put_script(place_.key, spec_.script, spec_.uid, spec_.gid));
+      program = place_.records.script_path(place_.key);
+    }
+    cgroup_ = TRY(place_.cgroups.create(place_.key, spec_.limits));
+    const Entry entry = TRY(cgroup_->entry());
+    Child child = TRY(start_child(spec_, program, entry));
+    main_ = child.pid;
+    outcome_ = std::move(child.outcome);
+    return Done{};
+  }
+
+  void wait_once() {
+    arm_timer();
+    std::array<pollfd, 4> waiting{pollfd{.fd = outcome_.get(), .events = POLLIN},
+                                  pollfd{.fd = children_.get(), .events = POLLIN},
+                                  pollfd{.fd = place_.control.get(), .events = POLLIN},
+                                  pollfd{.fd = timer_.get(), .events = POLLIN}};
+    if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return end_by_force();
+    if (waiting[0].revents != 0) read_outcome();
+    if (waiting[2].revents != 0) read_commands();
+    if (waiting[1].revents != 0) reap();
+    if (waiting[3].revents != 0) act_on_time();
+  }
+
+  // The pipe's end without a word means that the program runs.
+  void read_outcome() {
+    Failure failure;
+    const ssize_t n = ::read(outcome_.get(), &failure, sizeof(failure));
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    outcome_.reset();
+    if (n == static_cast<ssize_t>(sizeof(failure))) {
+      failure_ = failure;
+      return;
+    }
+    started_ = Started{.pid = main_, .at = wall_now(), .since_boot = since_boot(), .notes = cgroup_->notes()};
+    [[maybe_unused]] const Status noted = place_.records.put(place_.key, *started_);
+    if (phase_ == Phase::starting) phase_ = Phase::running;
+    set_limit(spec_.time_limit);
+    tell(AttemptState::running);
+  }
+
+  void set_limit(Duration limit) {
+    spec_.time_limit = limit;  // what counts from the start on, when it hasn't started yet
+    limit_at_.reset();
+    warn_at_.reset();
+    if (limit <= Duration{} || !started_ || cause_) return;
+    limit_at_ = started_->since_boot + limit;
+    if (spec_.warn_signal > 0 && !warned_) warn_at_ = *limit_at_ - spec_.warn_before;
+  }
+
+  void read_commands() {
+    for (;;) {
+      const auto received = receive_message(place_.control.get());
+      if (!received || received->kind != Received::Kind::message) return;
+      const auto command = decode<Command>(received->bytes);
+      if (!command) continue;
+      std::visit(Overload{[&](const SendSignal& c) { send_signal(c.signal, c.scope); },
+                          [&](const Terminate& c) { ask_to_end(Cause::terminated, c.reason, c.grace); },
+                          [&](const SetTimeLimit& c) { set_limit(c.limit); }},
+                 *command);
+    }
+  }
+
+  void send_signal(int signal, SignalScope scope) {
+    if (signal < 1 || signal >= NSIG || !started_) return;
+    if (scope == SignalScope::main_only) {
+      if (!main_status_) ::kill(main_, signal);
+      return;
+    }
+    for (const pid_t pid : cgroup_->processes()) {
+      if (scope == SignalScope::all || pid != main_) ::kill(pid, signal);
+    }
+  }
+
+  void ask_to_end(Cause cause, const std::string& reason, Duration grace) {
+    const Duration kill_at = since_boot() + std::max(grace, Duration{});
+    if (!cause_) {
+      cause_ = cause;
+      reason_ = reason.substr(0, kMessageLimit);
+    }
+    limit_at_.reset();
+    warn_at_.reset();
+    if (phase_ == Phase::killing) return;
+    if (phase_ != Phase::ending) {
+      phase_ = Phase::ending;
+      for (const pid_t pid : cgroup_->processes()) {
+        ::kill(pid, SIGCONT);
+        ::kill(pid, SIGTERM);
+      }
+    }
+    kill_at_ = kill_at_ ? std::min(*kill_at_, kill_at) : kill_at;
+    look_at_ = since_boot() + kLook;
+    if (grace <= Duration{}) start_killing();
+  }
+
+  void start_killing() {
+    phase_ = Phase::killing;
+    give_up_at_ = since_boot() + kUnkillable;
+    kill_at_.reset();
+    limit_at_.reset();
+    warn_at_.reset();
+    sweep();
+  }
+
+  void sweep() {
+    if (gone()) return;
+    cgroup_->kill_all();
+    reap_all();
+    if (gone()) return;
+    look_at_ = since_boot() + kSweep;
+  }
+
+  // All of the job has ended, and been waited for as far as it was ours.
+  bool gone() {
+    if (main_status_ && cgroup_->empty()) over_ = true;
+    return over_;
+  }
+
+  void reap() {
+    signalfd_siginfo info{};
+    while (::read(children_.get(), &info, sizeof(info)) > 0) {
+    }
+    reap_all();
+    if (main_status_ && (phase_ == Phase::starting || phase_ == Phase::running)) return start_killing();
+    if (phase_ == Phase::ending || phase_ == Phase::killing) gone();
+  }
+
+  void reap_all() {
+    for (;;) {
+      int status = 0;
+      const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+      if (pid <= 0) return;
+      if (pid != main_ || main_status_) continue;
+      // The word about exec was written before the exit, but poll may show it later.
+      if (outcome_) read_outcome();
+      main_status_ = status;
+      ended_at_ = wall_now();
+      ended_since_boot_ = since_boot();
+    }
+  }
+
+  void arm_timer() {
+    Deadline next;
+    for (const Deadline& one : {limit_at_, warn_at_, kill_at_, look_at_, give_up_at_}) {
+      if (one && (!next || *one < *next)) next = one;
+    }
+    if (next == armed_) return;
+    armed_ = next;
+    if (!timer_) timer_ = Fd(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    itimerspec when{};
+    if (next) {
+      const auto ms = std::max<Duration::rep>(next->count(), 1);
+      when.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1'000'000};
+    }
+    ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+  }
+
+  static bool due(Deadline& deadline, Duration now) {
+    if (!deadline || *deadline > now) return false;
+    deadline.reset();
+    return true;
+  }
+
+  void act_on_time() {
+    std::uint64_t times = 0;
+    [[maybe_unused]] const ssize_t n = ::read(timer_.get(), &times, sizeof(times));
+    armed_.reset();
+    const Duration now = since_boot();
+    if (due(warn_at_, now)) {
+      warned_ = true;
+      send_signal(spec_.warn_signal, spec_.warn_scope);
+    }
+    if (due(limit_at_, now)) ask_to_end(Cause::time_limit, "", spec_.grace);
+    if (due(kill_at_, now)) start_killing();
+    if (due(look_at_, now)) look();
+    if (!over_ && due(give_up_at_, now)) end_by_force();
+  }
+
+  void look() {
+    if (phase_ == Phase::killing) return sweep();
+    if (!gone()) look_at_ = since_boot() + kLook;
+  }
+
+  // Not even SIGKILL helps (a process stuck in the kernel).
+  void end_by_force() {
+    leftover_ = true;
+    over_ = true;
+  }
+
+  void finish() {
+    const int status = main_status_.value_or(0);
+    Ended ended{.reason = reason_, .at = main_status_ ? ended_at_ : wall_now(),
+                .since_boot = main_status_ ? ended_since_boot_ : since_boot(), .leftover = leftover_};
+    if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) {
+      ended.signal = WTERMSIG(status);
+      ended.core_dumped = WCOREDUMP(status);
+    }
+    count_usage(ended);
+    if (failure_) {
+      ended.message = describe_failure(*failure_, spec_).substr(0, kMessageLimit);
+      ended.exit_code = exit_code_of(*failure_);
+    }
+    ended.cause = cause_           ? *cause_
+                  : failure_       ? Cause::not_started
+                  : ended.oom_kills > 0 ? Cause::out_of_memory
+                                   : Cause::exited;
+    if (!leftover_) [[maybe_unused]] const Status removed = cgroup_->remove();
+    write_down(ended);
+  }
+
+  void count_usage(Ended& ended) const {
+    rusage children{};
+    ::getrusage(RUSAGE_CHILDREN, &children);
+    ended.user_us = microseconds_of(children.ru_utime);
+    ended.system_us = microseconds_of(children.ru_stime);
+    const Usage usage = cgroup_->usage();
+    ended.cpu_us = usage.cpu_us;
+    ended.peak_memory = usage.peak_memory > 0 ? usage.peak_memory : children.ru_maxrss * 1024;
+    ended.oom_kills = usage.oom_kills;
+  }
+
+  void refuse(const std::string& why, int exit_code) {
+    if (cgroup_) [[maybe_unused]] const Status removed = cgroup_->remove();
+    write_down(Ended{.cause = Cause::not_started, .exit_code = exit_code, .message = why.substr(0, kMessageLimit),
+                     .at = wall_now(), .since_boot = since_boot()});
+  }
+
+  void write_down(const Ended& ended) {
+    ended_ = ended;
+    const Status noted = place_.records.put(place_.key, ended);
+    // Somebody may still tell from our death that the end is unknown; better than a wrong word.
+    if (noted) tell(AttemptState::ended);
+  }
+
+  // The records say it all; this only saves the keeper from looking. A full queue is waited for.
+  void tell(AttemptState state) {
+    const Attempt attempt{.key = place_.key, .state = state, .claim = claim_, .started = started_, .ended = ended_};
+    if (!teller_) {
+      auto socket = datagram_socket();
+      if (!socket) return;
+      teller_ = std::move(*socket);
+      [[maybe_unused]] const int blocking = ::fcntl(teller_.get(), F_SETFL, 0);
+      const timeval patience{.tv_sec = 1, .tv_usec = 0};
+      ::setsockopt(teller_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    }
+    [[maybe_unused]] const Status told = send_datagram(teller_.get(), place_.records.notify_path(), encode(attempt));
+  }
+
+  ShimPlace place_;
+  StartSpec spec_;
+  Claim claim_;
+  std::unique_ptr<Cgroup> cgroup_;
+  Fd children_, teller_, timer_, outcome_;
+  pid_t main_ = -1;
+  Phase phase_ = Phase::starting;
+  bool over_ = false, warned_ = false, leftover_ = false;
+  std::optional<int> main_status_;
+  Instant ended_at_;
+  Duration ended_since_boot_{};
+  std::optional<Failure> failure_;
+  std::optional<Started> started_;
+  std::optional<Ended> ended_;
+  std::optional<Cause> cause_;
+  std::string reason_;
+  Deadline limit_at_, warn_at_, kill_at_, look_at_, give_up_at_, armed_;
+};
+
+}  // namespace
+
+void run_shim(ShimPlace place, const StartSpec& spec) { Shim(std::move(place), spec).run(); }
+
+}  // namespace drover::agent
