@@ -1,0 +1,34 @@
+// How a command finds the cluster of its machine: the one place that knows the paths.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/result.h"
+
+namespace drover::native {
+
+// What the paths depend on.
+struct Surroundings {
+  uid_t uid = 0;
+  std::string home;          // $HOME
+  std::string state_home;    // $XDG_STATE_HOME
+  std::string runtime_dir;   // $XDG_RUNTIME_DIR
+  std::string chosen;        // $DROVER_STATE: a state folder, which then is the only one asked
+  std::string root;          // in front of every system path; for tests
+
+  [[nodiscard]] static Surroundings here();
+};
+
+// Where a cluster that this user starts keeps its state.
+[[nodiscard]] std::string default_state_dir(const Surroundings& at);
+// The file in which a cluster that this user starts leaves the path of its state folder.
+[[nodiscard]] std::string pointer_file(const Surroundings& at);
+// The state folder of the cluster to talk to: the chosen one, the user's own, then the machine's.
+// A pointer that somebody else could have written is not followed.
+[[nodiscard]] Result<std::string> find_state_dir(const Surroundings& at);
+
+[[nodiscard]] inline std::string socket_in(const std::string& state_dir) { return state_dir + "/droverd.sock"; }
+
+}  // namespace drover::native

@@ -1,0 +1,71 @@
+#include "native/discovery.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/file.h"
+#include "os/temp_folder.h"
+
+namespace drover::native {
+namespace {
+
+void put(const std::string& path, const std::string& text) {
+  ASSERT_TRUE(make_folders(path.substr(0, path.rfind('/')), 0755).has_value());
+  ASSERT_TRUE(write_file_durably(path, text, 0644).has_value());
+}
+
+Surroundings user(const TempFolder& root) { return {.uid = ::geteuid(), .home = root.path("home"), .root = root.path()}; }
+
+TEST(Discovery, TheChosenStateWins) {
+  const TempFolder root;
+  Surroundings at = user(root);
+  at.chosen = "/elsewhere";
+  EXPECT_EQ(*find_state_dir(at), "/elsewhere");
+}
+
+TEST(Discovery, ThePointerLeadsToARunningClusterOnly) {
+  const TempFolder root;
+  Surroundings at = user(root);
+  EXPECT_FALSE(find_state_dir(at));
+  put(pointer_file(at), root.path("state") + "\n");
+  EXPECT_FALSE(find_state_dir(at)) << "no socket there yet";
+  put(socket_in(root.path("state")), "");
+  EXPECT_EQ(*find_state_dir(at), root.path("state"));
+}
+
+TEST(Discovery, WithoutPointerTheDefaultStateIsTried) {
+  const TempFolder root;
+  const Surroundings at = user(root);
+  put(socket_in(default_state_dir(at)), "");
+  EXPECT_EQ(*find_state_dir(at), default_state_dir(at));
+}
+
+TEST(Discovery, APointerThatOthersMayWriteIsNotFollowed) {
+  const TempFolder root;
+  Surroundings at = user(root);
+  put(pointer_file(at), root.path("state"));
+  put(socket_in(root.path("state")), "");
+  ASSERT_EQ(::chmod(pointer_file(at).c_str(), 0666), 0);
+  EXPECT_FALSE(find_state_dir(at));
+  ASSERT_EQ(::chmod(pointer_file(at).c_str(), 0644), 0);
+  const std::string folder = pointer_file(at).substr(0, pointer_file(at).rfind('/'));
+  ASSERT_EQ(::chmod(folder.c_str(), 01777), 0);
+  EXPECT_FALSE(find_state_dir(at));
+}
+
+TEST(Discovery, EachUserHasAPlaceOfHisOwn) {
+  Surroundings at{.uid = 1000, .home = "/home/a"};
+  EXPECT_EQ(default_state_dir(at), "/home/a/.local/state/drover");
+  EXPECT_EQ(pointer_file(at), "/tmp/drover-1000/state");
+  at.state_home = "/home/a/s";
+  at.runtime_dir = "/run/user/1000";
+  EXPECT_EQ(default_state_dir(at), "/home/a/s/drover");
+  EXPECT_EQ(pointer_file(at), "/run/user/1000/drover/state");
+  at.uid = 0;
+  EXPECT_EQ(default_state_dir(at), "/var/lib/drover");
+  EXPECT_EQ(pointer_file(at), "/run/drover/state");
+}
+
+}  // namespace
+}  // namespace drover::native
