@@ -15,7 +15,9 @@ void put(const std::string& path, const std::string& text) {
   ASSERT_TRUE(write_file_durably(path, text, 0644).has_value());
 }
 
-Surroundings user(const TempFolder& root) { return {.uid = ::geteuid(), .home = root.path("home"), .root = root.path()}; }
+Surroundings user(const TempFolder& root) {
+  return {.uid = ::geteuid(), .home = root.path("home"), .root = root.path()};
+}
 
 TEST(Discovery, TheChosenStateWins) {
   const TempFolder root;
