@@ -106,7 +106,7 @@ TEST_F(SqliteLogTest, IsHeldByOneProcess) {
 
 TEST_F(SqliteLogTest, AnotherFormatIsRefusedWithAWord) {
   open_log(folder_).reset();
-  ASSERT_EQ(std::system(("sqlite3 " + folder_ + "/log.db 'UPDATE meta SET format = 3'").c_str()), 0);
+  ASSERT_TRUE(Database::open(folder_ + "/log.db", false)->run("UPDATE meta SET format = 3"));
   const std::string why = refusal(folder_);
   EXPECT_NE(why.find("it is of format 3, this drover reads format 0 only"), std::string::npos) << why;
 }

@@ -1,0 +1,133 @@
+#include "store/history/history.h"
+
+#include "base/proto.h"
+#include "base/text.h"
+#include "store/chain.h"
+#include "store/format.h"
+#include "store/history/where.h"
+
+namespace drover::store {
+namespace {
+
+// The columns are what filters ask for; the row itself is one value with a CRC.
+constexpr const char* kSchema = R"(
+  CREATE TABLE IF NOT EXISTS meta(format INTEGER NOT NULL, cluster TEXT NOT NULL, position INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS jobs(
+    job INTEGER NOT NULL, restart INTEGER NOT NULL, array_job INTEGER NOT NULL, array_task INTEGER NOT NULL,
+    name TEXT NOT NULL, user TEXT NOT NULL, account TEXT NOT NULL, partition TEXT NOT NULL, qos TEXT NOT NULL,
+    state TEXT NOT NULL, submit_ms INTEGER NOT NULL, eligible_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,
+    until_ms INTEGER NOT NULL, crc INTEGER NOT NULL, row BLOB NOT NULL, PRIMARY KEY(job, restart)) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS jobs_by_array ON jobs(array_job) WHERE array_job > 0;
+  CREATE INDEX IF NOT EXISTS jobs_by_end ON jobs(until_ms);
+)";
+
+std::int64_t milliseconds_of(Instant at) { return at.time_since_epoch().count(); }
+
+Result<HistoryRow> row_of(const Database& database, const Query& query) {
+  const std::string bytes = query.bytes(1);
+  const std::string name = "the row of job " + std::to_string(query.number(2));
+  if (crc32_of(bytes) != static_cast<std::uint32_t>(query.number(0))) {
+    return Error{Errc::unavailable, name + " is damaged: its CRC differs"}.under(database.path());
+  }
+  auto row = decode<HistoryRow>(bytes);
+  if (!row) return std::move(row).error().under(database.path() + ": " + name);
+  return row;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<History>> History::open(const std::string& path, const std::string& cluster) {
+  Database writer = TRY(Database::open(path, /*exclusive=*/false));
+  sqlite3_busy_timeout(writer.handle(), 5000);
+  TRY(writer.run("PRAGMA synchronous=NORMAL"));
+  Database reader = TRY(Database::open(path, /*exclusive=*/false));
+  sqlite3_busy_timeout(reader.handle(), 5000);
+  std::unique_ptr<History> history(new History(std::move(writer), std::move(reader)));
+  TRY(history->prepare(cluster));
+  return history;
+}
+
+Status History::prepare(const std::string& cluster) {
+  const std::string& path = writer_.path();
+  const std::string exists = TRY(writer_.ask("SELECT count(*) FROM sqlite_schema WHERE name = 'meta'"));
+  if (exists == "0") {
+    const std::string meta = "INSERT INTO meta VALUES(" + std::to_string(kFormat) + ", '" + cluster + "', 0)";
+    TRY(writer_.run((std::string("BEGIN IMMEDIATE;") + kSchema + meta + "; COMMIT").c_str()));
+  }
+  const std::string format = TRY(writer_.ask("SELECT format FROM meta"));
+  if (format != std::to_string(kFormat)) return other_format(path, format);
+  const std::string own = TRY(writer_.ask("SELECT cluster FROM meta"));
+  if (own != cluster) {
+    return Error{Errc::conflict, path + ": it is the history of cluster " + printable(own) + ", not of " + cluster};
+  }
+  put_ = TRY(Statement::prepare(
+      writer_, "INSERT OR REPLACE INTO jobs VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)"));
+  read_position_ = TRY(Statement::prepare(writer_, "SELECT position FROM meta"));
+  set_position_ = TRY(Statement::prepare(writer_, "UPDATE meta SET position = ?1"));
+  return Done{};
+}
+
+Result<std::uint64_t> History::position() {
+  const std::lock_guard lock(writer_mutex_);
+  Query query(writer_, read_position_);
+  if (!TRY(query.step())) return Error{Errc::unavailable, writer_.path() + ": it is damaged: its position is missing"};
+  return static_cast<std::uint64_t>(query.number(0));
+}
+
+Status History::put(const HistoryRow& row) {
+  const std::string bytes = encode(row);
+  Query query(writer_, put_);
+  query.number(1, static_cast<std::int64_t>(row.job)).number(2, row.restart);
+  query.number(3, static_cast<std::int64_t>(row.array_job));
+  query.number(4, row.array_task ? std::int64_t{*row.array_task} : -1);
+  query.text(5, row.name).text(6, row.user).text(7, row.account).text(8, row.partition).text(9, row.qos);
+  query.text(10, row.state).number(11, milliseconds_of(row.submit)).number(12, milliseconds_of(row.eligible));
+  query.number(13, milliseconds_of(row.start)).number(14, row.end == Instant{} ? kNoEnd : milliseconds_of(row.end));
+  query.number(15, crc32_of(bytes)).blob(16, bytes);
+  return query.run();
+}
+
+Status History::upsert(std::uint64_t position, std::span<const HistoryRow> rows) {
+  if (position <= TRY(this->position())) return Done{};
+  const std::lock_guard lock(writer_mutex_);
+  const auto write = [&]() -> Status {
+    TRY(writer_.run("BEGIN IMMEDIATE"));
+    for (const HistoryRow& row : rows) TRY(put(row));
+    {
+      Query query(writer_, set_position_);
+      TRY(query.number(1, static_cast<std::int64_t>(position)).run());
+    }
+    return writer_.run("COMMIT");
+  };
+  Status status = write();
+  if (!status) writer_.roll_back();
+  return status;
+}
+
+Result<std::uint64_t> History::settle() {
+  const std::uint64_t reached = TRY(position());
+  const std::lock_guard lock(writer_mutex_);
+  // A whole checkpoint syncs the write-ahead log and then the file.
+  const int code = sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_FULL, nullptr, nullptr);
+  if (code != SQLITE_OK) return writer_.error(code);
+  return reached;
+}
+
+Result<std::vector<HistoryRow>> History::query(const HistoryFilter& filter) {
+  const Where condition = where(filter);
+  const std::lock_guard lock(reader_mutex_);
+  const Statement statement =
+      TRY(Statement::prepare(reader_, ("SELECT crc, row, job FROM jobs " + condition.sql).c_str()));
+  Query query(reader_, statement);
+  int index = 0;
+  for (const auto& value : condition.values) {
+    ++index;
+    if (const auto* number = std::get_if<std::int64_t>(&value)) query.number(index, *number);
+    if (const auto* text = std::get_if<std::string>(&value)) query.text(index, *text);
+  }
+  std::vector<HistoryRow> rows;
+  while (TRY(query.step())) rows.push_back(TRY(row_of(reader_, query)));
+  return rows;
+}
+
+}  // namespace drover::store

@@ -1,0 +1,49 @@
+// Accounting: a projection of the log into a file of its own, written by the follower and read by
+// whoever asks. It outlives the log, which is cut.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/history/history_row.h"
+#include "store/sqlite/database.h"
+
+namespace drover::store {
+
+class History {
+ public:
+  // Opens or makes the file. One of another format or cluster, and a damaged one, is refused.
+  static Result<std::unique_ptr<History>> open(const std::string& path, const std::string& cluster);
+
+  // The position of the last record whose rows are in. After a power cut it may be lower than it was:
+  // go on after it, from the log.
+  Result<std::uint64_t> position();
+  // Puts the rows that the records up to `position` made, in one transaction: each replaces the row of
+  // the same attempt, steps and all. Positions that are in already change nothing.
+  Status upsert(std::uint64_t position, std::span<const HistoryRow> rows);
+  // Makes durable what was put; the log may be cut up to and with the position that it returns.
+  Result<std::uint64_t> settle();
+
+  // Ordered by job and attempt.
+  Result<std::vector<HistoryRow>> query(const HistoryFilter& filter);
+
+ private:
+  History(Database writer, Database reader) : writer_(std::move(writer)), reader_(std::move(reader)) {}
+  Status prepare(const std::string& cluster);
+  Status put(const HistoryRow& row);
+
+  // Two connections, so that a long query holds up no upsert.
+  std::mutex writer_mutex_;
+  Database writer_;
+  Statement put_;
+  Statement read_position_;
+  Statement set_position_;
+  std::mutex reader_mutex_;
+  Database reader_;
+};
+
+}  // namespace drover::store

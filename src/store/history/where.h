@@ -1,0 +1,22 @@
+// The SQL that a filter becomes. Values are always bound, never part of the text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "store/history/history_row.h"
+
+namespace drover::store {
+
+struct Where {
+  std::string sql;  // "WHERE ... ORDER BY ..."
+  std::vector<std::variant<std::int64_t, std::string>> values;
+};
+[[nodiscard]] Where where(const HistoryFilter& filter);
+
+// Stands for "has no end yet", so that one comparison covers ended and living jobs.
+inline constexpr std::int64_t kNoEnd = INT64_MAX;
+
+}  // namespace drover::store
