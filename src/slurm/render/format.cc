@@ -81,9 +81,9 @@ Result<Layout> parse_names(std::string_view format, const FindName& find, std::s
   return layout;
 }
 
-void append_cell(std::string& line, const Column& column, std::string_view text) {
+void append_cell(std::string& line, const Column& column, std::string_view text, bool cut) {
   if (column.field) {
-    if (column.width > 0) text = text.substr(0, column.width);
+    if (cut && column.width > 0) text = text.substr(0, column.width);
     const std::size_t padding = column.width > text.size() ? column.width - text.size() : 0;
     if (column.right) line.append(padding, ' ');
     line += text;

@@ -37,8 +37,8 @@ using FindName = std::function<std::optional<std::size_t>(std::string_view name)
 // "name[:[.][size][text]]" with commas between; 20 wide without a size.
 [[nodiscard]] Result<Layout> parse_names(std::string_view format, const FindName& find, std::string_view program);
 
-// A field's text in its column: padded, cut at the width, and what follows.
-void append_cell(std::string& line, const Column& column, std::string_view text);
+// A field's text in its column: padded, cut at the width (durations never are), and what follows.
+void append_cell(std::string& line, const Column& column, std::string_view text, bool cut = true);
 
 // ---- sacct and its kin ----
 

@@ -16,6 +16,7 @@ struct JobField {
   std::string_view header;
   std::string (*text)(const api::JobView& job, const Look& look) = nullptr;
   bool needs_spec = false;  // read from disk, so only asked for when shown
+  bool whole = false;       // never cut, however narrow the column
 };
 
 [[nodiscard]] std::span<const JobField> job_fields();

@@ -159,7 +159,12 @@ std::string job_header(const Layout& layout) {
 }
 
 std::string job_line(const Layout& layout, const api::JobView& job, const Look& look) {
-  return line_of(layout, [&](std::size_t field) { return job_fields()[field].text(job, look); });
+  std::string line = layout.before;
+  for (const Column& column : layout.columns) {
+    const JobField* field = column.field ? &job_fields()[*column.field] : nullptr;
+    append_cell(line, column, field == nullptr ? "" : field->text(job, look), field == nullptr || !field->whole);
+  }
+  return line + '\n';
 }
 
 std::string step_header(const Layout& layout) {
