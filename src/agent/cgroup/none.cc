@@ -1,7 +1,9 @@
 #include "agent/cgroup/none.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <map>
 
@@ -61,6 +63,11 @@ std::vector<pid_t> NoCgroup::processes() const {
     }
   }
   return found;
+}
+
+bool NoCgroup::empty() const {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
 }
 
 void NoCgroup::kill_all() {

@@ -15,7 +15,9 @@ class NoCgroup final : public Cgroup {
   [[nodiscard]] Result<Entry> entry() override { return Entry{.affinity = cpus_}; }
   // Descendants of the calling process.
   [[nodiscard]] std::vector<pid_t> processes() const override;
-  [[nodiscard]] bool empty() const override { return processes().empty(); }
+  // Whether the calling process has no child at all, not even one to be waited for. Orphans become
+  // its children, so that is exact, while a look at /proc could miss one that is just being born.
+  [[nodiscard]] bool empty() const override;
   void kill_all() override;
   [[nodiscard]] Usage usage() const override { return {}; }
   [[nodiscard]] Status remove() override { return Done{}; }

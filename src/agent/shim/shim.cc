@@ -261,6 +261,7 @@ class Shim {
   }
 
   void finish() {
+    reap_all();  // the last orphans, for their share of the usage
     const int status = main_status_.value_or(0);
     Ended ended{.reason = reason_, .at = main_status_ ? ended_at_ : wall_now(),
                 .since_boot = main_status_ ? ended_since_boot_ : since_boot(), .leftover = leftover_};
