@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/check.h"
 
@@ -24,6 +25,18 @@ class IdTable {
   using Pages = std::map<std::uint64_t, std::unique_ptr<Page>>;
 
  public:
+  IdTable() = default;
+  IdTable(IdTable&&) noexcept = default;
+  IdTable& operator=(IdTable&&) noexcept = default;
+  IdTable(const IdTable& other) : size_(other.size_) {
+    for (const auto& [number, page] : other.pages_) pages_.emplace(number, std::make_unique<Page>(*page));
+  }
+  IdTable& operator=(const IdTable& other) {
+    if (this != &other) *this = IdTable(other);
+    return *this;
+  }
+  ~IdTable() = default;
+
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
 
@@ -80,13 +93,12 @@ class IdTable {
 
   friend bool operator==(const IdTable& a, const IdTable& b) {
     if (a.size_ != b.size_) return false;
-    bool same = true;
     auto it = b.pages_.begin();
     for (const auto& [number, page] : a.pages_) {
       if (it == b.pages_.end() || it->first != number || it->second->slots != page->slots) return false;
       ++it;
     }
-    return same;
+    return true;
   }
 
  private:

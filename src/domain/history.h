@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,6 @@ struct HistoryRow {
   std::string comment;
   std::string wckey;
   std::string pending_tasks;    // of an array's record: "2-9%2"
-  bool requeued = false;        // this attempt was followed by another
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
@@ -98,25 +98,29 @@ struct HistoryRow {
     visit(37, "comment", self.comment);
     visit(38, "wckey", self.wckey);
     visit(39, "pending_tasks", self.pending_tasks);
-    visit(40, "requeued", self.requeued);
   }
   friend bool operator==(const HistoryRow&, const HistoryRow&) = default;
 };
 
-// Every filter that isn't empty narrows.
+// All that is set must hold; an empty list asks for nothing.
 struct HistoryQuery {
   std::vector<JobRef> jobs;
   std::vector<std::string> users;
   std::vector<std::string> names;
   std::vector<std::string> accounts;
   std::vector<std::string> partitions;
+  std::vector<std::string> qos;
   std::vector<std::string> nodes;
-  std::vector<Cause> causes;
-  std::vector<Phase> phases;
-  Instant from;          // Instant{}: no bound. Jobs that were eligible (or ran) at some moment in
-  Instant to;            // [from, to]; with `causes` or `phases`: that were in that state then
+  // Any of these; none set: every state. Within a window a job counts as waiting or running if it was
+  // so at any time in it, whatever it is now, and as ended if it ended in it.
+  bool waiting = false;
+  bool running = false;
+  std::vector<Cause> ended_as;
+  // The window; without states: eligible before its end and not ended before its start.
+  std::optional<Instant> since;
+  std::optional<Instant> until;
   bool all_attempts = false;  // false: only the last of each job
-  std::uint32_t limit = 0;
+  std::uint32_t limit = 0;    // 0: none
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "jobs", self.jobs);
@@ -124,15 +128,20 @@ struct HistoryQuery {
     visit(3, "names", self.names);
     visit(4, "accounts", self.accounts);
     visit(5, "partitions", self.partitions);
-    visit(6, "nodes", self.nodes);
-    visit(7, "causes", self.causes);
-    visit(8, "phases", self.phases);
-    visit(9, "from", self.from);
-    visit(10, "to", self.to);
-    visit(11, "all_attempts", self.all_attempts);
-    visit(12, "limit", self.limit);
+    visit(6, "qos", self.qos);
+    visit(7, "nodes", self.nodes);
+    visit(8, "waiting", self.waiting);
+    visit(9, "running", self.running);
+    visit(10, "ended_as", self.ended_as);
+    visit(11, "since", self.since);
+    visit(12, "until", self.until);
+    visit(13, "all_attempts", self.all_attempts);
+    visit(14, "limit", self.limit);
   }
   friend bool operator==(const HistoryQuery&, const HistoryQuery&) = default;
 };
+
+// Does a row pass the query? What the accounts' file answers in SQL, for rows that aren't in it yet.
+[[nodiscard]] bool passes(const HistoryRow& row, const HistoryQuery& query);
 
 }  // namespace drover

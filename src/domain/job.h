@@ -157,7 +157,6 @@ struct JobSpec {
   std::string mail_types;        // comma-separated, as given
   std::string wckey;
   WarnSignal warn;
-  Duration grace{0};  // between SIGTERM and SIGKILL; 0: the cluster's
   std::map<std::string, std::string> extra;  // what only the door knows (export mode, hints ...)
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
@@ -181,8 +180,7 @@ struct JobSpec {
     visit(18, "mail_types", self.mail_types);
     visit(19, "wckey", self.wckey);
     visit(20, "warn", self.warn);
-    visit(21, "grace", self.grace);
-    visit(22, "extra", self.extra);
+    visit(21, "extra", self.extra);
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

@@ -30,6 +30,21 @@ bool on_nodes(const Cluster& cluster, const Job& job, const std::vector<std::str
                              [&](const NodeShare& share) { return holds(wanted, cluster.node(share.node).name()); });
 }
 
+bool inside(std::uint32_t task, const TaskRange& range) {
+  return task >= range.first && task <= range.last && (task - range.first) % std::max(range.step, 1U) == 0;
+}
+
+// Has the record a task of the range?
+bool meets(const Job& job, const TaskRange& range) {
+  if (!job.pending) return inside(job.task, range);
+  return std::ranges::any_of(job.pending->tasks, [&](const TaskRange& waiting) {
+    for (std::uint32_t task = waiting.first; task <= waiting.last; task += waiting.step) {
+      if (inside(task, range)) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 bool passes(const Cluster& cluster, const Job& job, const JobSelector& s) {
@@ -53,10 +68,11 @@ std::vector<JobId> records_of(const Cluster& cluster, const JobRef& ref) {
     if (cluster.job(ref.job) != nullptr) found.insert(ref.job);
     return {found.begin(), found.end()};
   }
-  for (const TaskRange& range : ref.tasks) {
-    for (std::uint32_t task = range.first; task <= range.last; task += std::max(range.step, 1U)) {
-      if (const Job* job = cluster.array_task(ref.job, task)) found.insert(job->id);
-    }
+  // Over the records, not over the numbers: a stranger's range may be as long as he likes.
+  for (const JobId id : cluster.array_members(ref.job)) {
+    const Job& job = cluster.jobs().at(id);
+    const bool named = std::ranges::any_of(ref.tasks, [&](const TaskRange& range) { return meets(job, range); });
+    if (named) found.insert(id);
   }
   return {found.begin(), found.end()};
 }

@@ -87,6 +87,7 @@ struct WantedEntry {
   std::optional<Launch> launch;  // absent in a difference when only the end changes
   bool end = false;
   Cause end_cause = Cause::cancelled;
+  Duration grace = seconds(30);  // between SIGTERM and SIGKILL at an end
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
@@ -94,6 +95,7 @@ struct WantedEntry {
     visit(3, "launch", self.launch);
     visit(4, "end", self.end);
     visit(5, "end_cause", self.end_cause);
+    visit(6, "grace", self.grace);
   }
   friend bool operator==(const WantedEntry&, const WantedEntry&) = default;
 };

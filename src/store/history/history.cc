@@ -15,11 +15,20 @@ constexpr const char* kSchema = R"(
   CREATE TABLE IF NOT EXISTS jobs(
     job INTEGER NOT NULL, restart INTEGER NOT NULL, array_job INTEGER NOT NULL, array_task INTEGER NOT NULL,
     name TEXT NOT NULL, user TEXT NOT NULL, account TEXT NOT NULL, partition TEXT NOT NULL, qos TEXT NOT NULL,
-    state TEXT NOT NULL, submit_ms INTEGER NOT NULL, eligible_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,
-    until_ms INTEGER NOT NULL, crc INTEGER NOT NULL, row BLOB NOT NULL, PRIMARY KEY(job, restart)) WITHOUT ROWID;
+    cause INTEGER NOT NULL, submit_ms INTEGER NOT NULL, eligible_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,
+    until_ms INTEGER NOT NULL, crc INTEGER NOT NULL, row BLOB NOT NULL, nodes TEXT NOT NULL, PRIMARY KEY(job, restart)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS jobs_by_array ON jobs(array_job) WHERE array_job > 0;
   CREATE INDEX IF NOT EXISTS jobs_by_end ON jobs(until_ms);
 )";
+
+std::int64_t number_of(JobId id) { return static_cast<std::int64_t>(id.value()); }
+
+// ",n1,n2,": so that one node can be found in it.
+std::string marked(const std::vector<std::string>& nodes) {
+  std::string text = ",";
+  for (const std::string& node : nodes) text += node + ",";
+  return text;
+}
 
 std::int64_t milliseconds_of(Instant at) { return at.time_since_epoch().count(); }
 
@@ -61,7 +70,7 @@ Status History::prepare(const std::string& cluster) {
     return Error{Errc::conflict, path + ": it is the history of cluster " + printable(own) + ", not of " + cluster};
   }
   put_ = TRY(Statement::prepare(
-      writer_, "INSERT OR REPLACE INTO jobs VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)"));
+      writer_, "INSERT OR REPLACE INTO jobs VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)"));
   read_position_ = TRY(Statement::prepare(writer_, "SELECT position FROM meta"));
   set_position_ = TRY(Statement::prepare(writer_, "UPDATE meta SET position = ?1"));
   return Done{};
@@ -77,12 +86,12 @@ Result<std::uint64_t> History::position() {
 Status History::put(const HistoryRow& row) {
   const std::string bytes = encode(row);
   Query query(writer_, put_);
-  query.number(1, static_cast<std::int64_t>(row.job)).number(2, row.restart);
-  query.number(3, static_cast<std::int64_t>(row.array_job));
-  query.number(4, row.array_task ? std::int64_t{*row.array_task} : -1);
+  query.number(1, number_of(row.job)).number(2, row.restarts);
+  query.number(3, number_of(row.array)).number(4, row.task == kNoTask ? -1 : std::int64_t{row.task});
   query.text(5, row.name).text(6, row.user).text(7, row.account).text(8, row.partition).text(9, row.qos);
-  query.text(10, row.state).number(11, milliseconds_of(row.submit)).number(12, milliseconds_of(row.eligible));
-  query.number(13, milliseconds_of(row.start)).number(14, row.end == Instant{} ? kNoEnd : milliseconds_of(row.end));
+  query.number(10, static_cast<std::int64_t>(row.cause)).number(11, milliseconds_of(row.submitted)).number(12, milliseconds_of(row.eligible));
+  query.number(13, milliseconds_of(row.started));
+  query.number(14, row.ended == Instant{} ? kNoEnd : milliseconds_of(row.ended)).text(17, marked(row.nodes));
   query.number(15, crc32_of(bytes)).blob(16, bytes);
   return query.run();
 }
@@ -113,7 +122,7 @@ Result<std::uint64_t> History::settle() {
   return reached;
 }
 
-Result<std::vector<HistoryRow>> History::query(const HistoryFilter& filter) {
+Result<std::vector<HistoryRow>> History::query(const HistoryQuery& filter) {
   const Where condition = where(filter);
   const std::lock_guard lock(reader_mutex_);
   const Statement statement =

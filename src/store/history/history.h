@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "store/history/history_row.h"
+#include "domain/history.h"
 #include "store/sqlite/database.h"
 
 namespace drover::store {
@@ -29,7 +29,7 @@ class History {
   Result<std::uint64_t> settle();
 
   // Ordered by job and attempt.
-  Result<std::vector<HistoryRow>> query(const HistoryFilter& filter);
+  Result<std::vector<HistoryRow>> query(const HistoryQuery& filter);
 
  private:
   History(Database writer, Database reader) : writer_(std::move(writer)), reader_(std::move(reader)) {}

@@ -7,7 +7,7 @@ namespace {
 
 class Builder {
  public:
-  explicit Builder(const HistoryFilter& filter) : filter_(filter) {}
+  explicit Builder(const HistoryQuery& filter) : filter_(filter) {}
 
   Where build() {
     jobs();
@@ -16,6 +16,7 @@ class Builder {
     any_of("account", filter_.accounts);
     any_of("partition", filter_.partitions);
     any_of("qos", filter_.qos);
+    nodes();
     states();
     if (!filter_.all_attempts) add("restart = (SELECT max(restart) FROM jobs AS later WHERE later.job = jobs.job)");
     where_.sql += " ORDER BY job, restart";
@@ -47,26 +48,39 @@ class Builder {
 
   void jobs() {
     if (filter_.jobs.empty()) return;
-    std::vector<std::uint64_t> whole;
     std::string condition;
-    for (const HistoryFilter::Job& job : filter_.jobs) {
-      if (!job.array_task) {
-        whole.push_back(job.id);
-        continue;
-      }
-      condition += condition.empty() ? "" : " OR ";
-      condition += "(array_job = ? AND array_task = ?)";
-      bind(job.id);
-      bind(*job.array_task);
-    }
-    if (!whole.empty()) {
-      const std::string list = " IN (" + marks(whole.size()) + ")";
-      condition += (condition.empty() ? "job" : " OR job") + list + " OR array_job" + list;
-      for (int twice = 0; twice < 2; ++twice) {
-        for (const std::uint64_t id : whole) bind(id);
-      }
+    for (const JobRef& ref : filter_.jobs) {
+      condition += condition.empty() ? "(" : " OR (";
+      condition += "(job = ? OR array_job = ?)";
+      bind(ref.job.value());
+      bind(ref.job.value());
+      tasks(ref, condition);
+      condition += ")";
     }
     add(condition);
+  }
+
+  void tasks(const JobRef& ref, std::string& condition) {
+    std::string any;
+    for (const TaskRange& range : ref.tasks) {
+      any += any.empty() ? "" : " OR ";
+      any += "(array_task BETWEEN ? AND ? AND (array_task - ?) % ? = 0)";
+      bind(range.first);
+      bind(range.last);
+      bind(range.first);
+      bind(range.step == 0 ? 1 : range.step);
+    }
+    if (!any.empty()) condition += " AND (" + any + ")";
+  }
+
+  void nodes() {
+    std::string condition;
+    for (const std::string& node : filter_.nodes) {
+      condition += condition.empty() ? "" : " OR ";
+      condition += "instr(nodes, ?) > 0";
+      where_.values.emplace_back("," + node + ",");
+    }
+    if (!condition.empty()) add(condition);
   }
 
   // The interval from one column to the next has a moment in common with the window. Each interval is
@@ -96,8 +110,8 @@ class Builder {
     if (filter_.running) alternative(overlaps("start_ms", "until_ms"));
     if (!filter_.ended_as.empty()) {
       std::string ended = "until_ms < " + std::to_string(kNoEnd);
-      ended += " AND state IN (" + marks(filter_.ended_as.size()) + ")";
-      where_.values.insert(where_.values.end(), filter_.ended_as.begin(), filter_.ended_as.end());
+      ended += " AND cause IN (" + marks(filter_.ended_as.size()) + ")";
+      for (const Cause cause : filter_.ended_as) bind(static_cast<std::uint64_t>(cause));
       if (filter_.since) {
         ended += " AND until_ms >= ?";
         bind_instant(*filter_.since);
@@ -119,12 +133,12 @@ class Builder {
     }
   }
 
-  const HistoryFilter& filter_;
+  const HistoryQuery& filter_;
   Where where_;
 };
 
 }  // namespace
 
-Where where(const HistoryFilter& filter) { return Builder(filter).build(); }
+Where where(const HistoryQuery& filter) { return Builder(filter).build(); }
 
 }  // namespace drover::store

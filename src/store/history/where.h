@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "store/history/history_row.h"
+#include "domain/history.h"
 
 namespace drover::store {
 
@@ -14,7 +14,7 @@ struct Where {
   std::string sql;  // "WHERE ... ORDER BY ..."
   std::vector<std::variant<std::int64_t, std::string>> values;
 };
-[[nodiscard]] Where where(const HistoryFilter& filter);
+[[nodiscard]] Where where(const HistoryQuery& filter);
 
 // Stands for "has no end yet", so that one comparison covers ended and living jobs.
 inline constexpr std::int64_t kNoEnd = INT64_MAX;

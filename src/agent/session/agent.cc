@@ -1,0 +1,176 @@
+#include "agent/session/agent.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <utility>
+#include <variant>
+
+#include "base/hash.h"
+#include "base/proto.h"
+#include "os/clock.h"
+#include "os/fd.h"
+#include "wire/inbox.h"
+#include "wire/websocket.h"
+
+namespace drover::agent {
+namespace {
+
+constexpr Duration kLookAround = seconds(10);  // at everything, whether or not somebody told
+
+struct Opened {
+  wire::WsSessionPtr socket;
+};
+struct Closed {
+  wire::WsSessionPtr socket;
+};
+struct Message {
+  wire::WsSessionPtr socket;
+  std::string bytes;
+};
+using Happening = std::variant<Opened, Closed, Message>;
+
+class Loop {
+ public:
+  Loop(const AgentOptions& options, Driver& driver, Journal& journal)
+      : options_(options),
+        driver_(driver),
+        journal_(journal),
+        bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        steward_({.send = [this](const FromAgent& m) { send(m); },
+                  .make_spec = options.make_spec,
+                  .say = options.say},
+                 driver, journal) {}
+
+  void run(int stop_fd);
+
+ private:
+  wire::WsClientOptions client_options() const;
+  wire::WsHandlers handlers();
+  void ring() {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(bell_.get(), &one, sizeof one);
+  }
+  void on(Opened& opened);
+  void on(Closed& closed);
+  void on(Message& message);
+  void send(const FromAgent& message);
+  void beat();
+  void turn();
+
+  const AgentOptions& options_;
+  Driver& driver_;
+  Journal& journal_;
+  Fd bell_;
+  wire::Inbox<Happening> inbox_{1024};
+  wire::WsSessionPtr socket_;
+  Duration heartbeat_ = seconds(5);
+  Duration beaten_{0};
+  Duration looked_{0};
+  Steward steward_;
+};
+
+wire::WsClientOptions Loop::client_options() const {
+  wire::WsClientOptions client{.to = options_.controller, .target = "/v1/agent"};
+  client.seed = fnv1a(static_cast<std::uint64_t>(::getpid()), fnv1a(options_.inventory().name));
+  client.retry_max = milliseconds(5'000);
+  client.on_retry = [say = options_.say, quiet = false](const std::string& why, std::chrono::milliseconds) mutable {
+    if (!std::exchange(quiet, true)) say(fmt::format("no session with the controller: {}; trying again", why));
+  };
+  return client;
+}
+
+wire::WsHandlers Loop::handlers() {
+  return {
+      .on_open = [this](const wire::WsSessionPtr& socket) {
+        while (!inbox_.push(Opened{socket})) ::poll(nullptr, 0, 10);
+        ring();
+      },
+      .on_message = [this](const wire::WsSessionPtr& socket, std::string& bytes) {
+        if (!inbox_.push(Message{socket, bytes})) return false;
+        ring();
+        return true;
+      },
+      .on_close = [this](const wire::WsSessionPtr& socket, const std::string&) {
+        while (!inbox_.push(Closed{socket})) ::poll(nullptr, 0, 10);
+        ring();
+      },
+  };
+}
+
+void Loop::run(int stop_fd) {
+  wire::WsClient client(client_options(), handlers());
+  for (;;) {
+    pollfd fds[] = {{stop_fd, POLLIN, 0}, {bell_.get(), POLLIN, 0}, {driver_.wake_fd(), POLLIN, 0}};
+    ::poll(fds, std::size(fds), 500);
+    if ((fds[0].revents & POLLIN) != 0) break;
+    turn();
+  }
+  client.stop();
+}
+
+void Loop::turn() {
+  std::uint64_t rung = 0;
+  [[maybe_unused]] const auto read = ::read(bell_.get(), &rung, sizeof rung);
+  for (Happening& happening : inbox_.pop_all(milliseconds(0))) {
+    std::visit([this](auto& h) { on(h); }, happening);
+  }
+  const Duration now = since_boot();
+  const bool all = now - looked_ >= kLookAround;
+  if (all) looked_ = now;
+  steward_.on_driver(all);
+  if (socket_ && now - beaten_ >= heartbeat_) beat();
+}
+
+void Loop::on(Opened& opened) {
+  socket_ = opened.socket;
+  steward_.on_driver(true);
+  const Remembered& seen = journal_.seen();
+  send(Hello{.cluster_id = seen.cluster_id,
+             .epoch = seen.epoch,
+             .head = seen.head,
+             .inventory = options_.inventory(),
+             .held = steward_.held()});
+}
+
+void Loop::on(Closed& closed) {
+  if (closed.socket != socket_) return;
+  socket_ = nullptr;
+  steward_.on_closed();
+}
+
+void Loop::on(Message& message) {
+  if (message.socket != socket_) return;
+  const auto decoded = decode<ToAgent>(message.bytes);
+  if (!decoded) {
+    options_.say(fmt::format("the controller's message can't be read: {}", decoded.error().message));
+    message.socket->close();
+    return;
+  }
+  if (const auto* welcome = std::get_if<Welcome>(&*decoded)) heartbeat_ = welcome->heartbeat;
+  if (!steward_.on_message(*decoded)) message.socket->close();
+}
+
+void Loop::send(const FromAgent& message) {
+  if (!socket_) return;
+  // A full queue means that the peer has stopped reading: the next session starts from the records.
+  if (socket_->send(wire::bytes(encode(message))) == wire::WsSession::Sent::full) socket_->close();
+}
+
+void Loop::beat() {
+  beaten_ = since_boot();
+  const Pulse pulse = options_.pulse();
+  send(steward_.heartbeat(pulse.load_centi, pulse.memory_free));
+}
+
+}  // namespace
+
+Status run_agent(const AgentOptions& options, Driver& driver, int stop_fd) {
+  Journal journal = TRY(Journal::open(options.journal_path));
+  Loop(options, driver, journal).run(stop_fd);
+  return Done{};
+}
+
+}  // namespace drover::agent

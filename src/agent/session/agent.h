@@ -1,0 +1,36 @@
+// The agent's life: one thread that steers (steward.h), a WebSocket client beside it that comes back
+// after every loss. Losing the controller ends no job.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "agent/driver/driver.h"
+#include "agent/session/steward.h"
+#include "base/result.h"
+#include "domain/node.h"
+#include "wire/socket.h"
+
+namespace drover::agent {
+
+// What changes from moment to moment on the node, for heartbeats.
+struct Pulse {
+  std::uint32_t load_centi = 0;
+  Bytes memory_free;
+};
+
+struct AgentOptions {
+  wire::Endpoint controller;
+  std::string journal_path;
+  std::function<NodeInventory()> inventory;  // read anew at each registration
+  std::function<Pulse()> pulse;
+  std::function<Result<StartSpec>(const Launch&, const std::string& script)> make_spec;
+  std::function<void(const std::string&)> say;
+};
+
+// Runs until `stop_fd` becomes readable. Returns an error only when it can't begin.
+[[nodiscard]] Status run_agent(const AgentOptions& options, Driver& driver, int stop_fd);
+
+}  // namespace drover::agent
