@@ -25,9 +25,10 @@ bool is_safe(const std::string& path, uid_t uid) {
   return (info.st_uid == uid || info.st_uid == 0) && (info.st_mode & 022U) == 0 && !S_ISLNK(info.st_mode);
 }
 
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
 std::optional<std::string> follow(const std::string& pointer, uid_t uid) {
-  const std::string folder = pointer.substr(0, pointer.rfind('/'));
-  if (!is_safe(folder, uid) || !is_safe(pointer, uid)) return std::nullopt;
+  if (!is_safe(folder_of(pointer), uid) || !is_safe(pointer, uid)) return std::nullopt;
   const auto text = read_file(pointer);
   if (!text) return std::nullopt;
   const std::string_view path = trim(*text);
@@ -64,15 +65,33 @@ std::string pointer_file(const Surroundings& at) {
 
 Result<std::string> find_state_dir(const Surroundings& at) {
   if (!at.chosen.empty()) return at.chosen;
+  std::optional<std::string> silent;  // a pointer whose controller isn't there at the moment
   for (const std::string& pointer : {pointer_file(at), system_pointer(at)}) {
     const auto path = follow(pointer, at.uid);
     if (path && file_exists(socket_in(*path))) return *path;
+    if (path && !silent) silent = path;
   }
   for (const std::string& folder : {default_state_dir(at), system_state(at)}) {
     if (file_exists(socket_in(folder))) return folder;
   }
+  if (silent) return *silent;
   return Error{Errc::unavailable, "no cluster runs on this machine; start one with `drover up`, "
                                   "or name its state folder in DROVER_STATE"};
+}
+
+Result<std::string> find_state_folder() { return find_state_dir(Surroundings::here()); }
+
+Status write_pointer(const Surroundings& at, const std::string& state_dir) {
+  const std::string pointer = pointer_file(at);
+  const std::string folder = folder_of(pointer);
+  TRY(make_folders(folder, 0755));
+  if (!is_safe(folder, at.uid)) return Error{Errc::denied, folder + ": others may write there"};
+  return write_file_durably(pointer, state_dir + "\n", 0644);
+}
+
+void remove_pointer(const Surroundings& at, const std::string& state_dir) {
+  const std::string pointer = pointer_file(at);
+  if (follow(pointer, at.uid) == state_dir) static_cast<void>(remove_file(pointer));
 }
 
 }  // namespace drover::native

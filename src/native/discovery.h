@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -29,6 +30,17 @@ struct Surroundings {
 // A pointer that somebody else could have written is not followed.
 [[nodiscard]] Result<std::string> find_state_dir(const Surroundings& at);
 
-[[nodiscard]] inline std::string socket_in(const std::string& state_dir) { return state_dir + "/droverd.sock"; }
+// The same for this process and its environment.
+[[nodiscard]] Result<std::string> find_state_folder();
+
+// Leaves the path in the pointer file, whole or not at all; refuses a place that others may write.
+[[nodiscard]] Status write_pointer(const Surroundings& at, const std::string& state_dir);
+// Takes the pointer away if it still leads there.
+void remove_pointer(const Surroundings& at, const std::string& state_dir);
+
+inline constexpr std::string_view kSocketName = "droverd.sock";
+[[nodiscard]] inline std::string socket_in(const std::string& state_dir) {
+  return state_dir + "/" + std::string(kSocketName);
+}
 
 }  // namespace drover::native

@@ -26,14 +26,24 @@ TEST(Discovery, TheChosenStateWins) {
   EXPECT_EQ(*find_state_dir(at), "/elsewhere");
 }
 
-TEST(Discovery, ThePointerLeadsToARunningClusterOnly) {
+TEST(Discovery, ThePointerLeadsToTheClusterUntilItIsTakenAway) {
   const TempFolder root;
-  Surroundings at = user(root);
+  const Surroundings at = user(root);
   EXPECT_FALSE(find_state_dir(at));
-  put(pointer_file(at), root.path("state") + "\n");
-  EXPECT_FALSE(find_state_dir(at)) << "no socket there yet";
-  put(socket_in(root.path("state")), "");
-  EXPECT_EQ(*find_state_dir(at), root.path("state"));
+  ASSERT_TRUE(write_pointer(at, root.path("state")).has_value());
+  EXPECT_EQ(*find_state_dir(at), root.path("state")) << "though its controller is away";
+  remove_pointer(at, root.path("other"));
+  EXPECT_EQ(*find_state_dir(at), root.path("state")) << "it leads elsewhere";
+  remove_pointer(at, root.path("state"));
+  EXPECT_FALSE(find_state_dir(at));
+}
+
+TEST(Discovery, AControllerThatAnswersIsPreferredToASilentPointer) {
+  const TempFolder root;
+  const Surroundings at = user(root);
+  ASSERT_TRUE(write_pointer(at, root.path("silent")).has_value());
+  put(socket_in(default_state_dir(at)), "");
+  EXPECT_EQ(*find_state_dir(at), default_state_dir(at));
 }
 
 TEST(Discovery, WithoutPointerTheDefaultStateIsTried) {
@@ -45,7 +55,7 @@ TEST(Discovery, WithoutPointerTheDefaultStateIsTried) {
 
 TEST(Discovery, APointerThatOthersMayWriteIsNotFollowed) {
   const TempFolder root;
-  Surroundings at = user(root);
+  const Surroundings at = user(root);
   put(pointer_file(at), root.path("state"));
   put(socket_in(root.path("state")), "");
   ASSERT_EQ(::chmod(pointer_file(at).c_str(), 0666), 0);
@@ -54,6 +64,7 @@ TEST(Discovery, APointerThatOthersMayWriteIsNotFollowed) {
   const std::string folder = pointer_file(at).substr(0, pointer_file(at).rfind('/'));
   ASSERT_EQ(::chmod(folder.c_str(), 01777), 0);
   EXPECT_FALSE(find_state_dir(at));
+  EXPECT_FALSE(write_pointer(at, root.path("state")));
 }
 
 TEST(Discovery, EachUserHasAPlaceOfHisOwn) {
