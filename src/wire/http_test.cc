@@ -62,7 +62,7 @@ std::string raw(const Endpoint& at, std::string_view sent, milliseconds limit = 
 std::string status_line(const std::string& answer) { return answer.substr(0, answer.find("\r\n")); }
 
 bool eventually(const std::function<bool()>& holds) {
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     if (holds()) return true;
     std::this_thread::sleep_for(milliseconds(10));
   }

@@ -22,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 
 bool eventually(const std::function<bool()>& holds) {
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     if (holds()) return true;
     std::this_thread::sleep_for(milliseconds(5));
   }
