@@ -61,7 +61,7 @@ bool Call::write(Bytes bytes) {
   std::shared_ptr<HttpConnection> connection;
   {
     const std::lock_guard lock(mutex_);
-    if (gone_ || finished_ || !connection_) return false;
+    if (gone_ || finished_ || aborted_ || !connection_) return false;
     if (waiting_ + bytes->size() <= max_queue_ || waiting_ == 0) {
       waiting_ += bytes->size();
       incoming_.push_back(std::move(bytes));
@@ -82,7 +82,7 @@ void Call::finish() {
   std::shared_ptr<HttpConnection> connection;
   {
     const std::lock_guard lock(mutex_);
-    if (finished_ || gone_) return;
+    if (finished_ || gone_ || aborted_) return;
     finished_ = true;
     if (std::exchange(flush_posted_, true)) return;
     connection = connection_;
@@ -94,6 +94,7 @@ void Call::abort() {
   std::shared_ptr<HttpConnection> connection;
   {
     const std::lock_guard lock(mutex_);
+    aborted_ = true;
     connection = connection_;
   }
   on_shard(connection, true, [self = shared_from_this()](HttpConnection& c) { c.cut(self); });

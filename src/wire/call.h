@@ -57,6 +57,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::vector<Bytes> incoming_;
   std::size_t waiting_ = 0;
   bool finished_ = false;
+  bool aborted_ = false;
   bool gone_ = false;
   bool flush_posted_ = false;
   std::size_t low_ = 0;

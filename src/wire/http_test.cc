@@ -347,6 +347,15 @@ TEST(Http, AStreamArrivesPieceByPieceAtTheReadersPace) {
   EXPECT_EQ(size, kPieces * 10'000);
 }
 
+TEST(Http, AStreamThatIsAbortedNeverLooksComplete) {
+  Served served({}, [](Request&&, const Responder& responder) {
+    const Stream stream = responder.stream(200, "text/plain");
+    stream.write(bytes("half"));
+    stream.abort();
+  });
+  EXPECT_FALSE(served.client().call({"GET", "/"}).has_value());
+}
+
 TEST(Http, AReaderThatDoesNotReadIsCut) {
   std::atomic<bool> cut{false};
   std::atomic<bool> told{false};
