@@ -1,0 +1,160 @@
+// scontrol show.
+#include <algorithm>
+#include <cstddef>
+
+#include "base/text.h"
+#include "slurm/command/scontrol.h"
+#include "slurm/exit.h"
+#include "slurm/script/hostlist.h"
+#include "slurm/script/jobid.h"
+
+namespace drover::slurm {
+namespace {
+
+// "job" of "jobs", "job=12" and "job 12"; the argument is what follows.
+struct Subject {
+  std::string kind;
+  std::optional<std::string> argument;
+};
+Subject subject_of(const std::vector<std::string>& words) {
+  Subject subject;
+  const std::size_t equals = words.front().find('=');
+  subject.kind = lower(words.front().substr(0, equals));
+  if (equals != std::string::npos) {
+    subject.argument = words.front().substr(equals + 1);
+  } else if (words.size() > 1) {
+    subject.argument = words[1];
+  }
+  return subject;
+}
+
+bool is(const Subject& subject, std::string_view name, std::size_t least) {
+  return subject.kind.size() >= least && name.starts_with(subject.kind);
+}
+
+// Offline: no controller is asked.
+int show_hosts(Call& call, const Subject& subject) {
+  std::optional<std::string> list = subject.argument;
+  if (!list) list = call.variable("SLURM_JOB_NODELIST");
+  if (!list) list = call.variable("SLURM_NODELIST");
+  if (!list || list->empty()) return call.fail("a list of hosts is missing, and SLURM_JOB_NODELIST isn't set");
+  const auto hosts = expand_hostlist(*list);
+  if (!hosts) return call.fail("Invalid hostlist: " + hosts.error().message);
+  if (subject.kind.starts_with("hostname")) {
+    for (const std::string& host : hosts.value()) call.out += host + "\n";
+    return 0;
+  }
+  call.out +=
+      (subject.kind == "hostlistsorted" ? compress_sorted(hosts.value()) : compress_hostlist(hosts.value())) + "\n";
+  return 0;
+}
+
+std::vector<std::uint32_t> fields_with_spec() {
+  std::vector<std::uint32_t> fields;
+  for (std::uint32_t i = 1; i <= 47; ++i) fields.push_back(i);
+  return fields;
+}
+
+int show_jobs(ControlCall& control, const Subject& subject, bool steps) {
+  Call& call = control.call;
+  api::JobQuery query{.fields = fields_with_spec()};
+  const Error unknown{Errc::not_found, "slurm_load_jobs error: Invalid job id specified"};
+  if (subject.argument) {
+    auto refs = domain_refs(*subject.argument);
+    if (!refs) return call.fail(unknown);
+    query.select.jobs = std::move(refs).value();
+  }
+  std::vector<api::JobView> jobs;
+  const auto header = call.controller->jobs(query, [&jobs](api::JobView& job) { jobs.push_back(std::move(job)); });
+  if (!header) return call.fail(not_reached("slurm_load_jobs", header.error()));
+  if (jobs.empty()) {
+    if (subject.argument) return call.fail(unknown);
+    call.out += "No jobs in the system\n";
+    return 0;
+  }
+  sort_as_listed(jobs);
+  const Look look{.times = call.time_format(), .now = header.value().now};
+  for (const api::JobView& job : jobs) {
+    if (!steps) call.out += show_job(job, look, control.style);
+    if (steps && job.phase == Phase::running) call.out += show_step(job, look, control.style);
+  }
+  return 0;
+}
+
+int show_nodes(ControlCall& control, const Subject& subject) {
+  Call& call = control.call;
+  std::vector<std::string> names;
+  if (subject.argument) {
+    auto hosts = expand_hostlist(*subject.argument);
+    if (!hosts) return call.fail("Invalid node list: " + hosts.error().message);
+    names = std::move(hosts).value();
+  }
+  std::vector<api::NodeView> nodes;
+  const auto header = call.controller->nodes([&nodes](api::NodeView& node) { nodes.push_back(std::move(node)); });
+  if (!header) return call.fail(not_reached("slurm_load_node", header.error()));
+  const Look look{.times = call.time_format(), .now = header.value().now};
+  if (!subject.argument) {
+    for (const api::NodeView& node : nodes) call.out += show_node(node, look, control.style);
+    return 0;
+  }
+  int status = 0;
+  for (const std::string& name : names) {
+    const auto found =
+        std::ranges::find_if(nodes, [&](const api::NodeView& node) { return node.node.name() == name; });
+    if (found != nodes.end()) {
+      call.out += show_node(*found, look, control.style);
+    } else {
+      call.out += "Node " + printable(name) + " not found\n";
+      status = 1;
+    }
+  }
+  return status;
+}
+
+int show_partitions(ControlCall& control, const Subject& subject) {
+  Call& call = control.call;
+  bool found = false;
+  const auto header = call.controller->partitions([&](api::PartitionView& partition) {
+    if (subject.argument && partition.partition.name != *subject.argument) return;
+    found = true;
+    call.out += show_partition(partition, control.style);
+  });
+  if (!header) return call.fail(not_reached("slurm_load_partitions", header.error()));
+  if (found || !subject.argument) return 0;
+  call.out += "Partition " + printable(*subject.argument) + " not found\n";
+  return 1;
+}
+
+int show_configuration(Call& call) {
+  auto overview = call.controller->overview();
+  if (!overview) return call.fail(not_reached("slurm_load_ctl_conf", overview.error()));
+  call.out += show_config(overview.value(), {.times = call.time_format(), .now = overview.value().now});
+  return 0;
+}
+
+}  // namespace
+
+int control_show(ControlCall& control) {
+  Call& call = control.call;
+  if (control.words.empty()) return call.fail("too few arguments for keyword:show");
+  const Subject subject = subject_of(control.words);
+  if (is(subject, "hostnames", 5) || is(subject, "hostlistsorted", 5)) return show_hosts(call, subject);
+  if (is(subject, "jobs", 1)) return show_jobs(control, subject, false);
+  if (is(subject, "steps", 3)) return show_jobs(control, subject, true);
+  if (is(subject, "nodes", 1)) return show_nodes(control, subject);
+  if (is(subject, "partitions", 1)) return show_partitions(control, subject);
+  if (is(subject, "config", 3)) return show_configuration(call);
+  if (is(subject, "reservations", 3)) {
+    if (subject.argument)
+      return call.fail(Error{Errc::not_found, "Reservation " + printable(*subject.argument) + " not found"});
+    call.out += "No reservations in the system\n";
+    return 0;
+  }
+  if (is(subject, "licenses", 3)) {
+    call.out += "No licenses configured in Slurm.\n";
+    return 0;
+  }
+  return call.fail("invalid entity: " + printable(subject.kind) + " for keyword:show");
+}
+
+}  // namespace drover::slurm
