@@ -17,7 +17,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
-constexpr std::size_t kReadSize = 64U << 10U;
+constexpr std::size_t kBuffer = 128U << 10U;
 constexpr std::size_t kMaxHeader = 64U << 10U;
 
 class ResponseParser : public http::basic_parser<false> {
@@ -99,9 +99,12 @@ Result<Response> HttpClient::stream(const ClientRequest& request, const OnBody& 
   Status sent = send(request);
   if (!sent) {
     // The server may have answered (413, 503) and closed before it read everything.
-    Result<Response> early = receive(false, nullptr);
+    if (wait_for(fd_.get(), POLLIN, std::chrono::milliseconds(0)) == 0) {
+      Result<Response> early = receive(false, nullptr);
+      fd_.reset();
+      if (early && early->status >= 400) return early;
+    }
     fd_.reset();
-    if (early && early->status >= 400) return early;
     return std::move(sent).error();
   }
   Result<Response> response = receive(request.method == "HEAD", on_body);
@@ -145,22 +148,15 @@ Status HttpClient::send(const ClientRequest& request) {
   return Done{};
 }
 
-// Appends what has come; 0 at the end of the stream.
-Result<std::size_t> HttpClient::read_some(std::string& into) {
-  const std::size_t before = into.size();
-  into.resize(before + kReadSize);
+// Reads behind the first `filled` bytes of the buffer; 0 at the end of the stream.
+Result<std::size_t> HttpClient::read_some(std::size_t filled) {
+  if (filled == kBuffer) return Error{Errc::unavailable, to_.text() + ": malformed answer: its head is too large"};
   for (;;) {
-    const ssize_t n = ::recv(fd_.get(), into.data() + before, kReadSize, 0);
-    int error = n < 0 ? errno : 0;
-    if (n >= 0) {
-      into.resize(before + static_cast<std::size_t>(n));
-      return static_cast<std::size_t>(n);
-    }
+    const ssize_t n = ::recv(fd_.get(), buffer_.get() + filled, kBuffer - filled, 0);
+    if (n >= 0) return static_cast<std::size_t>(n);
+    int error = errno;
     if (error == EAGAIN) error = wait_for(fd_.get(), POLLIN, options_.read_timeout);
-    if (error != 0 && error != EINTR) {
-      into.resize(before);
-      return Error{Errc::unavailable, to_.text() + ": " + std::strerror(error)};
-    }
+    if (error != 0 && error != EINTR) return Error{Errc::unavailable, to_.text() + ": " + std::strerror(error)};
   }
 }
 
@@ -177,15 +173,20 @@ Result<Response> HttpClient::receive(bool head, const OnBody& on_body) {
   const auto broken = [&](std::string_view what) {
     return Error{Errc::unavailable, to_.text() + ": " + std::string(what)};
   };
-  std::string input;
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(kBuffer);
+  std::size_t filled = 0;
   for (bool more = true; !parser->is_done();) {
     boost::beast::error_code error;
-    if (more && TRY(read_some(input)) == 0) {
+    const std::size_t size = more ? TRY(read_some(filled)) : 0;
+    filled += size;
+    if (more && size == 0) {
       if (parser->got_some()) parser->put_eof(error);
       if (error || !parser->is_done()) return broken("the connection ended before the answer did");
       break;
     }
-    input.erase(0, parser->put(boost::asio::const_buffer(input.data(), input.size()), error));
+    const std::size_t used = parser->put(boost::asio::const_buffer(buffer_.get(), filled), error);
+    filled -= used;
+    std::memmove(buffer_.get(), buffer_.get() + used, filled);
     if (error && error != http::error::need_more) return broken("malformed answer: " + error.message());
     if (parser->stopped()) {
       fd_.reset();
@@ -194,10 +195,10 @@ Result<Response> HttpClient::receive(bool head, const OnBody& on_body) {
     more = true;
     if (parser->is_done() && parser->response().status / 100 == 1) {  // the answer follows
       fresh();
-      more = input.empty();
+      more = filled == 0;
     }
   }
-  if (!parser->keep_alive() || !input.empty()) fd_.reset();
+  if (!parser->keep_alive() || filled != 0) fd_.reset();
   return std::move(parser->response());
 }
 

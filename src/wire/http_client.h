@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -57,12 +58,13 @@ class HttpClient {
   [[nodiscard]] Status connect();
   [[nodiscard]] Status send(const ClientRequest& request);
   [[nodiscard]] Result<Response> receive(bool head, const OnBody& on_body);
-  [[nodiscard]] Result<std::size_t> read_some(std::string& into);
+  [[nodiscard]] Result<std::size_t> read_some(std::size_t filled);
 
   const Endpoint to_;
   const ClientOptions options_;
   Fd fd_;
   bool sent_ = false;
+  std::unique_ptr<char[]> buffer_;  // not cleared: a list is read through it in many pieces
 };
 
 }  // namespace drover::wire

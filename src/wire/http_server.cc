@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -32,8 +33,8 @@ class Server::Listener : public std::enable_shared_from_this<Server::Listener> {
   }
 
   void start() {
-    for (const auto& shard : shards_) shard->start();
     shards_.front()->post([self = shared_from_this()] { self->wait(); });
+    for (const auto& shard : shards_) shard->start();
   }
 
   void stop() {
@@ -71,7 +72,10 @@ class Server::Listener : public std::enable_shared_from_this<Server::Listener> {
     for (int i = 0; i < kAtOnce; ++i) {
       Fd fd(::accept4(descriptor_->native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (fd) {
-        welcome(std::move(fd));
+        try {
+          welcome(std::move(fd));
+        } catch (const std::exception&) {  // out of memory: this caller goes, the next may find some
+        }
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         pause();
         return;
@@ -95,8 +99,7 @@ class Server::Listener : public std::enable_shared_from_this<Server::Listener> {
     const int refused = state_->enter(peer);
     if (refused != 0 && !state_->enter_refused()) return;
     const auto& shard = shards_[next_++ % shards_.size()];
-    auto connection =
-        std::make_shared<HttpConnection>(state_, shard, plain_transport(shard, std::move(fd)), std::move(peer));
+    auto connection = std::make_shared<HttpConnection>(state_, shard, plain_transport(shard, std::move(fd)), peer);
     shard->post([connection, refused] { connection->start(refused); });
   }
 
@@ -126,9 +129,15 @@ Server::~Server() { stop(); }
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
   Fd fd = TRY(listen_on(options.at, options.mode));
-  auto listener = std::make_shared<Listener>(std::move(options), std::move(handler), std::move(fd));
-  listener->start();
-  return std::unique_ptr<Server>(new Server(std::move(listener)));
+  std::shared_ptr<Listener> listener;
+  try {
+    listener = std::make_shared<Listener>(std::move(options), std::move(handler), std::move(fd));
+    listener->start();
+    return std::unique_ptr<Server>(new Server(listener));
+  } catch (const std::exception& e) {  // no descriptor or thread to be had
+    if (listener) listener->stop();
+    return Error{Errc::unavailable, std::string("the server can't start: ") + e.what()};
+  }
 }
 
 void Server::stop() {
