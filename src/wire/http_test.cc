@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/random.h"
 #include "os/temp_folder.h"
 #include "wire/http_client.h"
 #include "wire/http_server.h"
@@ -207,6 +208,34 @@ TEST(Http, MalformedRequestsAreRefusedAndHarmNobody) {
   HttpClient client = served.client();
   EXPECT_EQ(client.call({"GET", "/"}).value().status, 200);
   EXPECT_TRUE(eventually([&] { return served.server->connections() == 1; }));
+}
+
+TEST(Http, AnyDamageToARequestLeavesTheServerServing) {
+  ServerOptions options;
+  options.header_timeout = options.body_timeout = options.idle_timeout = milliseconds(100);
+  options.threads = 2;
+  Served served(options);
+  const std::string whole =
+      "POST /a%20b?c=d HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nabcde"
+      "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\nUpgrade: websocket\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n";
+  Random random(11);
+  std::vector<Fd> open;  // some callers stay and say no more
+  for (int i = 0; i < 2000; ++i) {
+    std::string text = whole;
+    for (auto n = 1 + random.below(4); n > 0; --n) {
+      constexpr std::string_view kBytes = "\r\n :;/0f\0\xff";
+      text[random.below(text.size())] = kBytes[random.below(kBytes.size())];
+    }
+    if (random.chance(1, 2)) text.resize(random.below(text.size()));
+    Result<Fd> fd = connect_to(served.at, milliseconds(1000));
+    ASSERT_TRUE(fd.has_value()) << fd.error().message;
+    ::send(fd->get(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (random.chance(1, 20)) open.push_back(std::move(*fd));
+  }
+  HttpClient client = served.client();
+  EXPECT_EQ(client.call({"GET", "/"}).value().status, 200);
+  client.disconnect();
+  EXPECT_TRUE(eventually([&] { return served.server->connections() == 0; }));
 }
 
 TEST(Http, HeadersAndBodiesHaveLimits) {
