@@ -111,23 +111,36 @@ void Cluster::on(const NodeRegistered& e) {
     if (e.devices[i].value() > device_places_.size()) {
       CHECK(e.devices[i].value() == device_places_.size() + 1);
       device_places_.emplace_back(e.node, static_cast<std::uint32_t>(node.devices.size()));
-      device_uuids_.emplace(info.uuid, e.devices[i]);
+      device_uuids_.insert_or_assign(info.uuid, e.devices[i]);  // a card that has moved: its newest place
       node.devices.push_back({.id = e.devices[i], .info = info, .used = {}});
     } else {
       device_at(e.devices[i]).info = info;
     }
   }
-  for (const JobId id : node.jobs) jobs_.at(id).node_lost = false;
+  note_lost_nodes(node);
+}
+
+// A job is lost as long as any node that holds a part of it is.
+void Cluster::note_lost_nodes(const Node& node_changed) {
+  for (const JobId id : node_changed.jobs) {
+    Job& job = jobs_.at(id);
+    job.node_lost = std::ranges::any_of(job.placement->shares, [&](const NodeShare& share) {
+      return job.holds(share.node) && node(share.node).contact == Contact::lost;
+    });
+  }
 }
 
 void Cluster::on(const NodeContactChanged& e) {
   Node& node = node_at(e.node);
   node.contact = e.contact;
   node.contact_since = e.at;
-  for (const JobId id : node.jobs) jobs_.at(id).node_lost = e.contact == Contact::lost;
+  note_lost_nodes(node);
 }
 
-void Cluster::on(const NodeDrainChanged& e) { node_at(e.node).drain = e.drain; }
+void Cluster::on(const NodeDrainChanged& e) {
+  node_at(e.node).drain = e.drain;
+  if (!e.drain) node_at(e.node).launch_failures = 0;
+}
 
 void Cluster::insert_job(Job job) {
   if (job.array) arrays_[job.array].insert(job.id);
@@ -171,6 +184,9 @@ void Cluster::on(const JobSubmitted& e) {
   if (s.array) {
     job.array = e.job;
     job.pending = std::make_shared<const ArrayPending>(*s.array);
+    auto info = std::make_shared<ArrayPending>(*s.array);
+    info->tasks.clear();
+    job.array_info = std::move(info);
   }
   if (!s.dependency.terms.empty()) job.dependency = std::make_shared<const Dependency>(s.dependency);
   if (!e.key.empty()) remember_key(e.owner.uid, e.key, e.job);
@@ -210,6 +226,7 @@ void Cluster::on(const ArrayTaskSplit& e) {
 
 void Cluster::hold_resources(const Job& job) {
   for (const NodeShare& share : job.placement->shares) {
+    if (!job.holds(share.node)) continue;
     Node& node = node_at(share.node);
     CHECK(!node.cpus_used.intersects(share.cpus));
     node.cpus_used |= share.cpus;
@@ -226,14 +243,18 @@ void Cluster::hold_resources(const Job& job) {
 
 void Cluster::free_resources(const Job& job, Instant now) {
   for (const NodeShare& share : job.placement->shares) {
-    Node& node = node_at(share.node);
-    node.cpus_used -= share.cpus;
-    node.memory_used -= share.memory;
-    for (const Grant& grant : share.devices) device_at(grant.device).used -= grant.milli;
-    node.jobs.erase(job.id);
-    if (job.placement->exclusive) --node.exclusive;
-    node.last_busy = now;
+    if (job.holds(share.node)) free_share(job, share, now);
   }
+}
+
+void Cluster::free_share(const Job& job, const NodeShare& share, Instant now) {
+  Node& node = node_at(share.node);
+  node.cpus_used -= share.cpus;
+  node.memory_used -= share.memory;
+  for (const Grant& grant : share.devices) device_at(grant.device).used -= grant.milli;
+  node.jobs.erase(job.id);
+  if (job.placement->exclusive) --node.exclusive;
+  node.last_busy = now;
 }
 
 void Cluster::on(const JobPlaced& e) {
@@ -250,6 +271,7 @@ void Cluster::on(const JobPlaced& e) {
   job.cause = Cause::none;
   job.exit = {};
   job.note = nullptr;
+  job.closing = nullptr;
   reservations_.erase(e.job);
   hold_resources(job);
 }
@@ -267,6 +289,8 @@ void Cluster::on(const JobStarted& e) {
   CHECK(job.attempt == e.attempt);
   if (job.phase == Phase::placed) job.phase = Phase::running;
   job.launch_failures = 0;
+  job.avoid = nullptr;
+  for (const NodeShare& share : job.placement->shares) node_at(share.node).launch_failures = 0;
 }
 
 void Cluster::on(const JobEnding& e) {
@@ -288,6 +312,7 @@ void Cluster::on(const JobEnded& e) {
   job.ended = e.at;
   job.reason = Reason::none;
   job.node_lost = false;
+  job.closing = nullptr;
   if (e.cause == Cause::cancelled) job.cancelled_by = e.by;
   job.note = e.note.empty() ? nullptr : std::make_shared<const std::string>(e.note);
   if (e.attempt == 0) job.placement = nullptr;
@@ -308,18 +333,28 @@ void Cluster::on(const JobRequeued& e) {
   job.placement = nullptr;
   job.exit = {};
   job.reason = e.hold == Hold::none ? Reason::begin_time : Reason::requeued_held;
-  if (e.launch_failed) {
-    ++job.launch_failures;
-    if (e.hold != Hold::none) job.reason = Reason::launch_failed_held;
+  if (!e.launch_failed) {
+    ++job.restarts;
+    return;
   }
-  ++job.restarts;
+  ++job.launch_failures;
+  if (e.hold != Hold::none) job.reason = Reason::launch_failed_held;
+  if (e.avoid) {
+    ++node_at(e.avoid).launch_failures;
+    auto avoid = job.avoid ? *job.avoid : std::vector<NodeId>{};
+    avoid.insert(std::ranges::upper_bound(avoid, e.avoid), e.avoid);
+    job.avoid = std::make_shared<const std::vector<NodeId>>(std::move(avoid));
+  }
 }
 
 void Cluster::on(const JobHoldChanged& e) {
   Job& job = jobs_.at(e.job);
   job.hold = e.hold;
   job.priority = e.priority;
-  if (e.hold == Hold::none) job.launch_failures = 0;
+  if (e.hold == Hold::none) {
+    job.launch_failures = 0;
+    job.avoid = nullptr;
+  }
   job.reason = e.hold == Hold::admin  ? Reason::held_by_admin
                : e.hold == Hold::user ? Reason::held_by_user
                                       : Reason::none;
@@ -336,18 +371,50 @@ void Cluster::on(const JobModified& e) {
   if (e.qos) job.qos = symbols_.intern(*e.qos);
   if (e.limit) job.limit = *e.limit;
   if (e.min_limit) job.min_limit = *e.min_limit;
-  if (e.begin) job.begin = *e.begin;
+  if (e.begin) {
+    job.begin = *e.begin;
+    if (job.phase == Phase::waiting) job.eligible = Instant{};
+  }
   if (e.deadline) job.deadline = *e.deadline;
   if (e.priority) job.priority = *e.priority;
   job.priority_set = job.priority_set || e.priority_set;
   if (e.nice) job.nice = *e.nice;
   if (e.requeue) job.requeue = *e.requeue;
   if (e.request) job.shape = shapes_.intern(*e.request);
-  if (e.throttle && job.pending) {
-    auto pending = std::make_shared<ArrayPending>(*job.pending);
-    pending->throttle = *e.throttle;
-    job.pending = std::move(pending);
+  if (e.throttle && job.array) set_throttle(job.array, *e.throttle);
+}
+
+void Cluster::set_throttle(JobId array, std::uint32_t throttle) {
+  for (const JobId id : array_members(array)) {
+    Job& member = jobs_.at(id);
+    for (auto* part : {&member.pending, &member.array_info}) {
+      if (!*part) continue;
+      auto changed = std::make_shared<ArrayPending>(**part);
+      changed->throttle = throttle;
+      *part = std::move(changed);
+    }
   }
+}
+
+void Cluster::on(const ShareEnded& e) {
+  Job& job = jobs_.at(e.job);
+  CHECK(job.active() && job.attempt == e.attempt);
+  auto closing = job.closing ? std::make_shared<Closing>(*job.closing) : std::make_shared<Closing>();
+  if (closing->cause == Cause::none) {
+    closing->cause = e.cause;
+    closing->exit = e.exit;
+    closing->note = e.note;
+  }
+  closing->usage.user_cpu += e.usage.user_cpu;
+  closing->usage.system_cpu += e.usage.system_cpu;
+  closing->usage.peak_memory = std::max(closing->usage.peak_memory, e.usage.peak_memory);
+  if (e.released) {
+    for (const NodeShare& share : job.placement->shares) {
+      if (share.node == e.node && job.holds(e.node)) free_share(job, share, e.at);
+    }
+    closing->released.push_back(e.node);
+  }
+  job.closing = std::move(closing);
 }
 
 void Cluster::set_dependency(Job& job, const Dependency& dependency) {
@@ -365,7 +432,11 @@ void Cluster::set_dependency(Job& job, const Dependency& dependency) {
   }
 }
 
-void Cluster::on(const DependencyChanged& e) { set_dependency(jobs_.at(e.job), e.left); }
+void Cluster::on(const DependencyChanged& e) {
+  Job& job = jobs_.at(e.job);
+  set_dependency(job, e.left);
+  if (job.dependency) job.eligible = Instant{};
+}
 
 void Cluster::on(const JobEligible& e) { jobs_.at(e.job).eligible = e.at; }
 

@@ -119,11 +119,15 @@ class Cluster {
   void on(const JobsForgotten& e);
   void on(const ClockJumped& e);
   void on(const PartitionChanged& e);
+  void on(const ShareEnded& e);
 
   Node& node_at(NodeId id) { return nodes_.at(id.value() - 1); }
   Device& device_at(DeviceId id);
   void hold_resources(const Job& job);
   void free_resources(const Job& job, Instant now);
+  void free_share(const Job& job, const NodeShare& share, Instant now);
+  void note_lost_nodes(const Node& node_changed);
+  void set_throttle(JobId array, std::uint32_t throttle);
   void set_dependency(Job& job, const Dependency& dependency);
   void remember_key(std::uint32_t uid, const std::string& key, JobId job);
   void insert_job(Job job);  // with its entries in the derived tables

@@ -176,20 +176,6 @@ struct JobEnding {
   friend bool operator==(const JobEnding&, const JobEnding&) = default;
 };
 
-// What the shim measured.
-struct Usage {
-  Duration user_cpu{0};
-  Duration system_cpu{0};
-  Bytes peak_memory;
-  template <class Self, class Visit>
-  static void describe(Self& self, Visit& visit) {
-    visit(1, "user_cpu", self.user_cpu);
-    visit(2, "system_cpu", self.system_cpu);
-    visit(3, "peak_memory", self.peak_memory);
-  }
-  friend bool operator==(const Usage&, const Usage&) = default;
-};
-
 // The attempt is over and holds nothing any more. For a waiting job: cancelled before it started.
 struct JobEnded {
   static constexpr std::string_view kName = "job_ended";
@@ -223,6 +209,7 @@ struct JobRequeued {
   Hold hold = Hold::none;
   bool launch_failed = false;  // counts towards launch_failures instead of restarts
   Instant at;
+  NodeId avoid;                // where the launch failed: not there again before it has started once
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
@@ -230,6 +217,7 @@ struct JobRequeued {
     visit(3, "hold", self.hold);
     visit(4, "launch_failed", self.launch_failed);
     visit(5, "at", self.at);
+    visit(6, "avoid", self.avoid);
   }
   friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
 };
@@ -366,9 +354,39 @@ struct PartitionChanged {
   friend bool operator==(const PartitionChanged&, const PartitionChanged&) = default;
 };
 
+// One node has reported the end of its part of an attempt while another node still holds a part, or
+// while something on the node could not be killed (`released` is false then: it stays granted).
+// The first report says how the attempt ended.
+struct ShareEnded {
+  static constexpr std::string_view kName = "share_ended";
+  JobId job;
+  std::uint32_t attempt = 1;
+  NodeId node;
+  bool released = true;
+  Cause cause = Cause::completed;
+  ExitStatus exit;
+  Usage usage;
+  std::string note;
+  Instant at;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "attempt", self.attempt);
+    visit(3, "node", self.node);
+    visit(4, "released", self.released);
+    visit(5, "cause", self.cause);
+    visit(6, "exit", self.exit);
+    visit(7, "usage", self.usage);
+    visit(8, "note", self.note);
+    visit(9, "at", self.at);
+  }
+  friend bool operator==(const ShareEnded&, const ShareEnded&) = default;
+};
+
 using Event = std::variant<Configured, NodeRegistered, NodeContactChanged, NodeDrainChanged, JobSubmitted,
                            ArrayTaskSplit, JobPlaced, JobReserved, JobStarted, JobEnding, JobEnded,
                            JobRequeued, JobHoldChanged, JobModified, DependencyChanged, JobEligible,
-                           ReasonsNoted, JobsForgotten, ClockJumped, PartitionChanged>;
+                           ReasonsNoted, JobsForgotten, ClockJumped, PartitionChanged,
+                           ShareEnded>;
 
 }  // namespace drover

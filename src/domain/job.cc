@@ -21,7 +21,14 @@ bool operator==(const Job& a, const Job& b) {
                     j.phase, j.cause, j.hold, j.reason, j.requeue, j.node_lost, j.priority_set, j.cancelled_by);
   };
   return values(a) == values(b) && same(a.pending, b.pending) && same(a.dependency, b.dependency) &&
-         same(a.placement, b.placement) && same(a.note, b.note);
+         same(a.placement, b.placement) && same(a.note, b.note) && same(a.closing, b.closing) &&
+         same(a.avoid, b.avoid) && same(a.array_info, b.array_info);
+}
+
+bool Job::holds(NodeId node) const {
+  if (!active()) return false;
+  if (closing && std::ranges::find(closing->released, node) != closing->released.end()) return false;
+  return std::ranges::any_of(placement->shares, [node](const NodeShare& share) { return share.node == node; });
 }
 
 std::uint32_t ArrayPending::count() const {

@@ -120,6 +120,38 @@ struct ExitStatus {
   friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
 };
 
+// What the shim measured.
+struct Usage {
+  Duration user_cpu{0};
+  Duration system_cpu{0};
+  Bytes peak_memory;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "user_cpu", self.user_cpu);
+    visit(2, "system_cpu", self.system_cpu);
+    visit(3, "peak_memory", self.peak_memory);
+  }
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+// What is known of an attempt's end while a node still holds a part of it.
+struct Closing {
+  Cause cause = Cause::none;      // by the first report
+  ExitStatus exit;
+  Usage usage;                    // added up
+  std::string note;
+  std::vector<NodeId> released;   // nodes that hold nothing of it any more
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "cause", self.cause);
+    visit(2, "exit", self.exit);
+    visit(3, "usage", self.usage);
+    visit(4, "note", self.note);
+    visit(5, "released", self.released);
+  }
+  friend bool operator==(const Closing&, const Closing&) = default;
+};
+
 // A warning before the time limit: --signal=[R][B]:SIG[@SEC].
 struct WarnSignal {
   std::uint32_t signal = 0;  // 0: none
@@ -227,10 +259,14 @@ struct Job {
   std::shared_ptr<const Dependency> dependency;  // what is still to be met
   std::shared_ptr<const Placement> placement;    // while placed, running, ending; and of the last attempt
   std::shared_ptr<const std::string> note;       // free text beside an end ("output file: permission denied")
+  std::shared_ptr<const Closing> closing;        // while ending, once a node has reported
+  std::shared_ptr<const std::vector<NodeId>> avoid;    // nodes where its launch failed
+  std::shared_ptr<const ArrayPending> array_info;      // of every record of an array: it as submitted, no tasks
 
   [[nodiscard]] bool active() const {
     return phase == Phase::placed || phase == Phase::running || phase == Phase::ending;
   }
+  [[nodiscard]] bool holds(NodeId node) const;  // does it still hold something there?
   [[nodiscard]] bool is_array() const { return static_cast<bool>(pending); }
 
   template <class Self, class Visit>
@@ -275,6 +311,9 @@ struct Job {
     visit(38, "dependency", self.dependency);
     visit(39, "placement", self.placement);
     visit(40, "note", self.note);
+    visit(41, "closing", self.closing);
+    visit(42, "avoid", self.avoid);
+    visit(43, "array_info", self.array_info);
   }
   friend bool operator==(const Job& a, const Job& b);  // by value, through the pointers
 };

@@ -35,7 +35,7 @@ enum class Cause : std::uint8_t {
   out_of_memory,
   node_failed,     // the node came back without it, was fenced, or its lease ran out
   preempted,
-  launch_failed,   // the node could not start it (no such directory, unreadable output path ...)
+  launch_failed,   // the node's fault (no cgroup, no fork): it starts elsewhere. A user's bad path is `failed`
   deadline,
   requeued,        // somebody's wish, the job goes on
   unknown,         // its shim was killed: the exit status is not invented

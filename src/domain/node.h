@@ -148,6 +148,7 @@ struct Node {
   std::optional<Drain> drain;
   Instant registered;  // the last registration
   Instant last_busy;
+  std::uint32_t launch_failures = 0;  // in a row
 
   // What is granted, and to whom.
   CpuSet cpus_used;
@@ -171,6 +172,7 @@ struct Node {
     visit(6, "drain", self.drain);
     visit(7, "registered", self.registered);
     visit(8, "last_busy", self.last_busy);
+    visit(9, "launch_failures", self.launch_failures);
   }
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -36,6 +36,16 @@ enum class RefusalCode : std::uint8_t {
   no_space,             // the store is at its reserve
   overloaded,           // try again in a moment
   unavailable,          // not leading, store broken, shutting down
+  too_many_cpus,        // amounts: have, want per node
+  too_much_memory,      // amounts: have, want per node
+  too_little_disk,
+  no_such_feature,      // no node satisfies the feature expression
+  node_closed,          // one node: drained or lost; subject: why
+  node_excluded,        // one node: by the request
+  node_taken,           // one node: exclusive to somebody, or not free of others
+  gpus_busy,            // one node: amounts free, want
+  cpus_busy,
+  memory_busy,
 };
 [[nodiscard]] constexpr std::string_view word(RefusalCode c) {
   switch (c) {
@@ -62,6 +72,16 @@ enum class RefusalCode : std::uint8_t {
     case RefusalCode::no_space: return "no_space";
     case RefusalCode::overloaded: return "overloaded";
     case RefusalCode::unavailable: return "unavailable";
+    case RefusalCode::too_many_cpus: return "too_many_cpus";
+    case RefusalCode::too_much_memory: return "too_much_memory";
+    case RefusalCode::too_little_disk: return "too_little_disk";
+    case RefusalCode::no_such_feature: return "no_such_feature";
+    case RefusalCode::node_closed: return "node_closed";
+    case RefusalCode::node_excluded: return "node_excluded";
+    case RefusalCode::node_taken: return "node_taken";
+    case RefusalCode::gpus_busy: return "gpus_busy";
+    case RefusalCode::cpus_busy: return "cpus_busy";
+    case RefusalCode::memory_busy: return "memory_busy";
   }
   return "";
 }

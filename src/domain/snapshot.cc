@@ -1,4 +1,5 @@
 // A cluster as bytes and back. Only what can't be derived is written; the rest is rebuilt.
+#include <algorithm>
 #include <utility>
 
 #include "base/proto.h"
@@ -96,7 +97,8 @@ Result<Cluster> Cluster::from_snapshot(std::string_view bytes) {
       const Device& device = node.devices[place];
       if (device.id.value() == 0 || device.id.value() > devices) return Error{Errc::invalid, "snapshot: device id"};
       cluster.device_places_[device.id.value() - 1] = {node.id, place};
-      cluster.device_uuids_.emplace(device.info.uuid, device.id);
+      DeviceId& newest = cluster.device_uuids_[device.info.uuid];
+      newest = std::max(newest, device.id);
     }
   }
   for (Job& job : s.jobs) {

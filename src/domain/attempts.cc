@@ -1,0 +1,141 @@
+#include "domain/attempts.h"
+
+#include <algorithm>
+
+namespace drover {
+namespace {
+
+constexpr std::string_view kLeftoverReason = "Kill task failed";
+
+bool ordered(Cause cause) {
+  return cause == Cause::cancelled || cause == Cause::requeued || cause == Cause::preempted ||
+         cause == Cause::deadline;
+}
+
+void drain(Facts& facts, NodeId id, std::string reason, Instant now) {
+  if (facts.cluster().node(id).drain) return;
+  facts.add(NodeDrainChanged{.node = id, .drain = Drain{.reason = std::move(reason), .user = "root", .since = now}});
+}
+
+std::size_t nodes_holding(const Job& job) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(job.placement->shares, [&](const NodeShare& s) { return job.holds(s.node); }));
+}
+
+// How many nodes the job's partition has left to try.
+bool nowhere_else(const Cluster& cluster, const Job& job, NodeId failed) {
+  const Partition* partition = cluster.partition(cluster.text(job.partition));
+  std::size_t nodes = cluster.nodes().size();
+  if (partition != nullptr && !partition->nodes.empty()) nodes = partition->nodes.size();
+  std::size_t avoided = 1;
+  if (job.avoid) {
+    avoided += job.avoid->size();
+    if (std::ranges::binary_search(*job.avoid, failed)) --avoided;
+  }
+  return avoided >= nodes;
+}
+
+void requeue_launch(Facts& facts, JobId id, NodeId node, Instant now) {
+  const Settings settings = facts.cluster().config().settings;
+  const Job& job = *facts.cluster().job(id);
+  const bool too_often = job.launch_failures + 1 >= settings.launch_failures;
+  const bool hold = too_often || nowhere_else(facts.cluster(), job, node);
+  facts.add(JobRequeued{.job = id, .begin = now, .hold = hold ? Hold::requeued : Hold::none, .launch_failed = true,
+                        .at = now, .avoid = node});
+  if (facts.cluster().node(node).launch_failures >= settings.launch_failures) {
+    drain(facts, node, "launch failed " + std::to_string(settings.launch_failures) + " times in a row", now);
+  }
+}
+
+void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
+  const Job& job = *facts.cluster().job(id);
+  const bool by_order = job.phase == Phase::ending && ordered(job.cause);
+  const Hold then_hold = job.hold;
+  Closing closing = job.closing ? *job.closing : Closing{};
+  if (closing.cause == Cause::none) {
+    closing.cause = end.cause;
+    closing.exit = end.exit;
+    closing.note = end.note;
+  }
+  const Cause cause = by_order ? job.cause : closing.cause;
+  Usage usage = closing.usage;
+  usage.user_cpu += end.usage.user_cpu;
+  usage.system_cpu += end.usage.system_cpu;
+  usage.peak_memory = std::max(usage.peak_memory, end.usage.peak_memory);
+  facts.add(JobEnded{.job = id,
+                     .attempt = job.attempt,
+                     .cause = cause,
+                     .exit = closing.exit,
+                     .usage = usage,
+                     .at = now,
+                     .by = cause == Cause::cancelled ? job.cancelled_by : 0,
+                     .note = closing.note});
+  const bool again = facts.cluster().job(id)->requeue;
+  const Instant later = now + facts.cluster().config().settings.requeue_delay;
+  if (cause == Cause::requeued || (again && (cause == Cause::preempted || cause == Cause::node_failed))) {
+    facts.add(JobRequeued{.job = id, .begin = later, .hold = then_hold, .at = now});
+  } else if (cause == Cause::launch_failed) {
+    requeue_launch(facts, id, closing.released.empty() ? end.node : closing.released.front(), now);
+  }
+}
+
+}  // namespace
+
+void end_share(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
+  const Job& job = *facts.cluster().job(id);
+  if (!end.leftover && nodes_holding(job) == 1) return finish(facts, id, end, now);
+  if (job.phase != Phase::ending) facts.add(JobEnding{.job = id, .cause = end.cause, .at = now});
+  facts.add(ShareEnded{.job = id,
+                       .attempt = job.attempt,
+                       .node = end.node,
+                       .released = !end.leftover,
+                       .cause = end.cause,
+                       .exit = end.exit,
+                       .usage = end.usage,
+                       .note = end.note,
+                       .at = now});
+  if (end.leftover) drain(facts, end.node, std::string(kLeftoverReason), now);
+}
+
+void on_started(Facts& facts, const ReportStarted& report, Instant now) {
+  const Job* job = facts.cluster().job(report.job);
+  if (job == nullptr || job->attempt != report.attempt || job->phase != Phase::placed) return;
+  if (job->placement->shares.front().node != report.node) return;  // only the script's node says so
+  facts.add(JobStarted{.job = report.job, .attempt = report.attempt, .at = now});
+}
+
+void on_ended(Facts& facts, const ReportEnded& report, Instant now) {
+  const Job* job = facts.cluster().job(report.job);
+  if (job == nullptr || job->attempt != report.attempt || !job->holds(report.node)) return;
+  const bool told = job->closing && job->phase == Phase::ending && nodes_holding(*job) == 1 &&
+                    job->placement->shares.size() == 1;
+  if (report.leftover && told) return;  // we know that something is left there
+  end_share(facts, report.job,
+            {.node = report.node,
+             .cause = report.cause,
+             .exit = report.exit,
+             .usage = told ? Usage{} : report.usage,
+             .note = report.note,
+             .leftover = report.leftover},
+            now);
+}
+
+void judge_attempts(Facts& facts, NodeId id, const std::vector<HeldAttempt>& held, Instant now) {
+  const std::set<JobId> jobs = facts.cluster().node(id).jobs;  // a copy: ends change it
+  for (const JobId job_id : jobs) {
+    const Job& job = *facts.cluster().job(job_id);
+    const bool here = std::ranges::any_of(
+        held, [&](const HeldAttempt& h) { return h.job == job_id && h.attempt == job.attempt; });
+    if (here || job.phase == Phase::placed) continue;
+    end_share(facts, job_id, {.node = id, .cause = Cause::node_failed, .note = "lost on its node"}, now);
+  }
+}
+
+void fail_attempts(Facts& facts, NodeId id, const std::string& why, Instant now) {
+  const std::set<JobId> jobs = facts.cluster().node(id).jobs;
+  for (const JobId job_id : jobs) {
+    end_share(facts, job_id, {.node = id, .cause = Cause::node_failed, .note = why}, now);
+  }
+}
+
+}  // namespace drover

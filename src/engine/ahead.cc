@@ -1,0 +1,81 @@
+#include "engine/ahead.h"
+
+#include <algorithm>
+#include <set>
+
+namespace drover::engine {
+
+using policy::Room;
+using policy::Slot;
+
+Instant next_minute(Instant now) {
+  return Instant(std::chrono::floor<minutes>(now.time_since_epoch())) + minutes(1);
+}
+
+namespace {
+
+// Gives back what the release holds, into the rooms of `then`. Returns the nodes concerned.
+void let_go(const Cluster& cluster, const Rooms& rooms, const Release& release, Overlay& then,
+            std::set<NodeId>& changed) {
+  for (const NodeShare& share : release.placement->shares) {
+    if (release.job != nullptr && !release.job->holds(share.node)) continue;
+    const auto room = then.try_emplace(share.node, rooms.at(share.node)).first;
+    policy::give(room->second, cluster.node(share.node), share, release.placement->exclusive);
+    changed.insert(share.node);
+  }
+}
+
+std::optional<Reserve> at_instant(const Cluster& cluster, const Rooms& rooms, const Demand& demand,
+                                  const std::vector<Slot>& slots, const Overlay& then, Instant at) {
+  if (!Demand::may_do(demand.need(), slots)) return std::nullopt;
+  const auto parts = policy::choose(demand.need(), slots);
+  if (!parts) return std::nullopt;
+  Reserve reserve{.job = {}, .start = at, .partition = demand.partition(),
+                  .placement = {.shares = {}, .exclusive = demand.need().request.exclusive}};
+  for (const policy::Part& part : *parts) {
+    const auto room = then.find(part.node);
+    reserve.placement.shares.push_back(
+        demand.share(cluster, part, room == then.end() ? rooms.at(part.node) : room->second, &rooms.at(part.node)));
+  }
+  return reserve;
+}
+
+}  // namespace
+
+std::optional<Reserve> look_ahead(const Cluster& cluster, const Rooms& rooms, std::vector<Demand>& demands,
+                                  const std::vector<Release>& releases, Instant now, Overlay& then) {
+  std::vector<std::vector<Slot>> slots;
+  for (Demand& demand : demands) slots.push_back(demand.slots(cluster, rooms));
+  then.clear();
+  const Instant soonest = next_minute(now);
+  for (std::size_t i = 0; i < releases.size();) {
+    const Instant at = std::max(releases[i].at, soonest);
+    std::set<NodeId> changed;
+    for (; i < releases.size() && std::max(releases[i].at, soonest) == at; ++i) {
+      let_go(cluster, rooms, releases[i], then, changed);
+    }
+    for (std::size_t d = 0; d < demands.size(); ++d) {
+      for (const NodeId node : changed) demands[d].revise(slots[d], cluster, node, then.at(node));
+      if (auto reserve = at_instant(cluster, rooms, demands[d], slots[d], then, at)) return reserve;
+    }
+  }
+  return std::nullopt;
+}
+
+Overlay keep_for(const Cluster& cluster, const Rooms& rooms, const Placement& placement, const Overlay& then) {
+  Overlay kept;
+  for (const NodeShare& share : placement.shares) {
+    const auto later = then.find(share.node);
+    const Room& at_start = later == then.end() ? rooms.at(share.node) : later->second;
+    Room room = rooms.at(share.node);
+    policy::take(room, cluster.node(share.node), share, placement.exclusive);
+    --room.jobs;
+    room.exclusive = rooms.at(share.node).exclusive;
+    room.memory = std::min(rooms.at(share.node).memory, at_start.memory - share.memory);
+    if (placement.exclusive) room.open = false;  // nobody may be left there at that instant
+    kept.emplace(share.node, std::move(room));
+  }
+  return kept;
+}
+
+}  // namespace drover::engine

@@ -1,0 +1,221 @@
+#include "engine/core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "domain/attempts.h"
+#include "domain/dependency.h"
+#include "engine/pass.h"
+#include "engine/plan.h"
+
+namespace drover::engine {
+
+Core::Core(Cluster cluster) : cluster_(std::move(cluster)), index_(cluster_) {}
+
+Outcome Core::step(const Input& input, Instant now) {
+  Outcome out;
+  Facts facts(cluster_);
+  std::visit([&](const auto& i) { on(i, facts, out, now); }, input);
+  draw_conclusions(facts, out, now);
+  out.dirty.assign(facts.wanted.begin(), facts.wanted.end());
+  out.facts = facts.take();
+  if (!index_.alarms().empty()) out.wake_at = index_.alarms().begin()->first;
+  for (const auto& [job, reservation] : cluster_.reservations()) {
+    if (reservation.start > now && (out.wake_at == Instant{} || reservation.start < out.wake_at)) {
+      out.wake_at = reservation.start;
+    }
+  }
+  return out;
+}
+
+// ---- inputs ----
+
+void Core::on(const Asked& input, Facts& facts, Outcome& out, Instant now) {
+  Answer answer = decide(input, facts, out, now);
+  if (auto* reply = std::get_if<Reply>(&answer)) out.answer = std::move(*reply);
+  else out.answer = std::move(*std::get_if<Refusal>(&answer));
+}
+
+Answer Core::decide(const Asked& input, Facts& facts, Outcome& out, Instant now) {
+  const Feasible feasible = [this](const Cluster& cluster, const Partition& partition, const Request& request) {
+    return feasibility_.ask(cluster, partition, request);
+  };
+  std::vector<Signalled> signals;
+  Answer answer = std::visit(
+      Overload{
+          [&](const Submit& wish) { return decide_submit(facts, input, wish, feasible, now); },
+          [&](const Cancel& wish) { return decide_cancel(facts, input.caller, wish, now); },
+          [&](const Signal& wish) { return decide_signal(facts, input.caller, wish, signals); },
+          [&](const SetHold& wish) { return decide_hold(facts, input.caller, wish); },
+          [&](const Requeue& wish) { return decide_requeue(facts, input.caller, wish, now); },
+          [&](const ModifyJob& wish) { return decide_modify(facts, input.caller, wish, feasible, now); },
+          [&](const UpdateNode& wish) { return decide_node(facts, input.caller, wish, now); },
+          [&](const UpdatePartition& wish) { return decide_partition(facts, input.caller, wish); },
+      },
+      input.command);
+  for (const Signalled& signal : signals) {
+    const Job& job = *cluster_.job(signal.job);
+    for (const NodeShare& share : job.placement->shares) {
+      if (!job.holds(share.node)) continue;
+      out.signals.push_back({.node = share.node, .job = job.id, .attempt = job.attempt, .signal = signal.signal,
+                             .target = signal.target});
+    }
+  }
+  return answer;
+}
+
+void Core::on(const Configure& input, Facts& facts, Outcome& out, Instant) {
+  if (auto refusal = decide_configure(facts, input.config)) out.answer = std::move(*refusal);
+}
+
+void Core::on(const NodeRegister& input, Facts& facts, Outcome& out, Instant now) {
+  if (auto refusal = decide_register(facts, input, now)) out.answer = std::move(*refusal);
+}
+
+void Core::on(const NodeSilent& input, Facts& facts, Outcome&, Instant now) {
+  const bool known = input.node && input.node.value() <= cluster_.nodes().size();
+  if (!known || cluster_.node(input.node).contact == Contact::lost) return;
+  facts.add(NodeContactChanged{.node = input.node, .contact = Contact::lost, .at = now});
+}
+
+void Core::on(const ReportStarted& input, Facts& facts, Outcome&, Instant now) { on_started(facts, input, now); }
+
+void Core::on(const ReportEnded& input, Facts& facts, Outcome&, Instant now) { on_ended(facts, input, now); }
+
+void Core::on(const ClockJump& input, Facts& facts, Outcome&, Instant now) {
+  facts.add(ClockJumped{.by = input.by, .at = now});
+}
+
+void Core::on(const Timer&, Facts& facts, Outcome& out, Instant now) {
+  std::vector<JobId> due;
+  for (const auto& [at, job] : index_.alarms()) {
+    if (at > now) break;
+    due.push_back(job);
+  }
+  for (const JobId job : due) on_alarm(facts, job, now);
+  for (const auto& [job, reservation] : cluster_.reservations()) {
+    if (reservation.start <= now) out.pass_due = true;
+  }
+}
+
+void Core::on_alarm(Facts& facts, JobId id, Instant now) {
+  const Job* job = cluster_.job(id);
+  if (job == nullptr) return;
+  if (job->phase == Phase::ended) {
+    const auto& members = cluster_.array_members(job->array);
+    facts.add(JobsForgotten{.jobs = members.empty() ? std::vector<JobId>{id}
+                                                    : std::vector<JobId>(members.begin(), members.end())});
+    return;
+  }
+  if (job->phase != Phase::waiting) return;
+  const Duration least = least_time(*job);
+  if (job->deadline != Instant{} && now + (least == Duration::max() ? Duration{0} : least) >= job->deadline) {
+    facts.add(JobEnded{.job = id, .cause = Cause::deadline, .at = now});
+    return;
+  }
+  settle_dependency(facts, id, now);
+  make_eligible(facts, id, now);
+}
+
+void Core::on(const Pass& input, Facts& facts, Outcome& out, Instant now) {
+  const Plan plan = plan_pass(cluster_, index_, now, input.budget);
+  const std::size_t kept = commit(facts, plan, now);
+  draw_conclusions(facts, out, now);
+  const auto used = static_cast<std::uint32_t>(kept);
+  bool explained = true;
+  if (plan.complete) explained = note_queued_reasons(facts, std::max(1U, input.budget) - std::min(used, input.budget));
+  out.pass_due = !plan.complete || !explained;
+}
+
+// ---- what follows from facts ----
+
+void Core::follow(Facts& facts, Outcome& out) {
+  if (!facts.described.empty() || facts.configured) feasibility_.forget();
+  out.pass_due = index_.follow(cluster_, facts) || out.pass_due;
+  facts.rooms.clear();
+  facts.described.clear();
+  facts.jobs.clear();
+  facts.configured = false;
+}
+
+void Core::draw_conclusions(Facts& facts, Outcome& out, Instant now) {
+  std::set<JobId> touched;
+  for (std::size_t at = 0;;) {
+    while (at < facts.list().size()) conclude(facts, at++, now);
+    if (facts.jobs.empty() && facts.described.empty() && facts.rooms.empty() && !facts.configured) break;
+    const std::set<JobId> jobs = facts.jobs;
+    touched.insert(jobs.begin(), jobs.end());
+    follow(facts, out);
+    for (const JobId job : jobs) make_eligible(facts, job, now);
+  }
+  note_reasons(facts, touched);
+}
+
+void Core::conclude(Facts& facts, std::size_t at, Instant now) {
+  const Event& event = facts.list()[at];  // not to be used once a fact was added: the list grows
+  if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
+    settle_dependency(facts, submitted->job, now);
+  } else if (const auto* placed = std::get_if<JobPlaced>(&event)) {
+    settle_dependents(facts, placed->job, now);
+  } else if (const auto* split = std::get_if<ArrayTaskSplit>(&event)) {
+    settle_dependency(facts, split->job, now);
+  } else if (const auto* ended = std::get_if<JobEnded>(&event)) {
+    const JobId job = ended->job;
+    settle_dependents(facts, job, now);
+    settle_namesakes(facts, *cluster_.job(job), now);
+  }
+}
+
+void Core::settle_dependents(Facts& facts, JobId id, Instant now) {
+  const Job* job = cluster_.job(id);
+  if (job->phase == Phase::waiting) return;  // it was requeued: not its end after all
+  std::set<JobId> waiting = cluster_.dependents(id);
+  if (job->array && job->array != id) {
+    const auto& more = cluster_.dependents(job->array);
+    waiting.insert(more.begin(), more.end());
+  }
+  for (const JobId dependent : waiting) settle_dependency(facts, dependent, now);
+}
+
+void Core::settle_namesakes(Facts& facts, const Job& ended, Instant now) {
+  if (index_.singletons().empty()) return;
+  const auto found = index_.singletons().find({ended.uid, ended.name});
+  if (found == index_.singletons().end()) return;
+  const std::set<JobId> waiting = found->second;
+  for (const JobId job : waiting) settle_dependency(facts, job, now);
+}
+
+void Core::make_eligible(Facts& facts, JobId id, Instant now) {
+  const Job* job = cluster_.job(id);
+  if (job == nullptr || job->phase != Phase::waiting || job->eligible != Instant{}) return;
+  if (job->hold != Hold::none || job->dependency || job->begin > now) return;
+  facts.add(JobEligible{.job = id, .at = now});
+}
+
+// Of jobs that can't be tried at all: at once.
+void Core::note_reasons(Facts& facts, const std::set<JobId>& jobs) {
+  ReasonsNoted noted;
+  for (const JobId id : jobs) {
+    const Job* job = cluster_.job(id);
+    if (job == nullptr || job->phase != Phase::waiting) continue;
+    const Standing standing = standing_of(cluster_, *job, index_.active_of(job->array));
+    if (!standing.queued && standing.reason != job->reason) noted.reasons.push_back({id, standing.reason});
+  }
+  if (!noted.reasons.empty()) facts.add(std::move(noted));
+}
+
+// Of jobs that a pass has looked at. False: there are more of them.
+bool Core::note_queued_reasons(Facts& facts, std::uint32_t most) {
+  ReasonsNoted noted;
+  for (const JobId id : index_.unexplained()) {
+    if (noted.reasons.size() >= most) break;
+    noted.reasons.push_back({id, index_.reason_for(*cluster_.job(id))});
+  }
+  const bool all = noted.reasons.size() == index_.unexplained().size();
+  if (noted.reasons.empty()) return all;
+  facts.add(noted);
+  for (const JobReason& reason : noted.reasons) index_.reconsider(cluster_, reason.job);
+  return all;
+}
+
+}  // namespace drover::engine

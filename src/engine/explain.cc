@@ -1,0 +1,95 @@
+#include "engine/explain.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "engine/demand.h"
+#include "engine/standing.h"
+#include "policy/fit.h"
+#include "policy/order.h"
+
+namespace drover::engine {
+namespace {
+
+constexpr std::size_t kMostAhead = 100;
+constexpr std::size_t kMostNames = 8;
+
+policy::OrderKey key_of(const Job& job, const Standing& standing) {
+  return {.tier = standing.tier, .priority = job.priority, .eligible = job.eligible, .job = job.id};
+}
+
+std::map<JobId, std::uint32_t> active_tasks(const Cluster& cluster) {
+  std::map<JobId, std::uint32_t> active;
+  cluster.jobs().each([&](const Job& job) {
+    if (job.array && job.active()) ++active[job.array];
+  });
+  return active;
+}
+
+void list_ahead(const Cluster& cluster, const Job& job, Explanation& e) {
+  auto active = active_tasks(cluster);
+  const policy::OrderKey own = key_of(job, standing_of(cluster, job, active[job.array]));
+  std::vector<policy::OrderKey> ahead;
+  cluster.jobs().each([&](const Job& other) {
+    if (other.phase != Phase::waiting) return;
+    const Standing standing = standing_of(cluster, other, active[other.array]);
+    if (standing.queued && key_of(other, standing) < own) ahead.push_back(key_of(other, standing));
+  });
+  e.ahead_count = static_cast<std::uint32_t>(ahead.size());
+  std::ranges::sort(ahead);
+  for (std::size_t i = 0; i < ahead.size() && i < kMostAhead; ++i) e.ahead.push_back(ahead[i].job);
+}
+
+void add(std::map<std::pair<RefusalCode, std::string>, Obstacle>& obstacles, const Refusal& refusal,
+         const std::string& node) {
+  Obstacle& o = obstacles[{refusal.code, refusal.subject}];
+  const auto have = [](const Refusal& r) { return r.amounts.empty() ? 0 : r.amounts.front().have; };
+  if (o.nodes == 0 || have(refusal) > have(o.refusal)) o.refusal = refusal;
+  if (o.names.size() < kMostNames) o.names.push_back(node);
+  ++o.nodes;
+}
+
+}  // namespace
+
+Explanation explain(const Cluster& cluster, JobId id, Instant) {
+  Explanation e;
+  const Job* job = cluster.job(id);
+  if (job == nullptr) return e;
+  e.reason = job->reason;
+  if (job->phase != Phase::waiting) return e;
+  const policy::Need need = policy::need_of(cluster.request(*job));
+  std::set<NodeId> nodes;
+  for (const std::string_view name : partition_names(cluster, job->partitions)) {
+    const Partition* partition = cluster.partition(name);
+    if (partition == nullptr) continue;
+    const auto members = nodes_of(cluster, *partition);
+    nodes.insert(members.begin(), members.end());
+  }
+  std::map<std::pair<RefusalCode, std::string>, Obstacle> obstacles;
+  for (const NodeId node_id : nodes) {
+    const Node& node = cluster.node(node_id);
+    if (job->avoid && std::ranges::binary_search(*job->avoid, node_id)) {
+      add(obstacles, {.code = RefusalCode::node_excluded, .subject = "a launch failed there"}, node.name());
+    } else if (const auto refusal = policy::refusal_of(need, node, policy::room_of(node))) {
+      add(obstacles, *refusal, node.name());
+    } else {
+      ++e.fitting;
+    }
+  }
+  e.nodes = static_cast<std::uint32_t>(nodes.size());
+  for (auto& [key, obstacle] : obstacles) e.obstacles.push_back(std::move(obstacle));
+  std::ranges::stable_sort(e.obstacles, std::greater{}, &Obstacle::nodes);
+  list_ahead(cluster, *job, e);
+  const auto reservation = cluster.reservations().find(id);
+  if (reservation != cluster.reservations().end()) {
+    e.start = reservation->second.start;
+    for (const NodeShare& share : reservation->second.placement.shares) {
+      e.reserved_nodes.push_back(cluster.node(share.node).name());
+    }
+  }
+  return e;
+}
+
+}  // namespace drover::engine

@@ -1,0 +1,237 @@
+#include "engine/index.h"
+
+#include <algorithm>
+
+namespace drover::engine {
+namespace {
+
+constexpr std::size_t kIdleClasses = 512;  // kept ready for the next job of their kind
+
+// When an ended job may be forgotten: an array as a whole, once its last task has ended.
+Instant forget_at(const Cluster& cluster, const Job& job) {
+  Instant last = job.ended;
+  if (job.array) {
+    if (job.id != *cluster.array_members(job.array).begin()) return Instant{};  // one alarm for all of them
+    for (const JobId id : cluster.array_members(job.array)) {
+      const Job& member = *cluster.job(id);
+      if (member.phase != Phase::ended) return Instant{};
+      last = std::max(last, member.ended);
+    }
+  }
+  return last + cluster.config().settings.min_job_age;
+}
+
+bool waits_for_namesakes(const Job& job) {
+  return job.phase == Phase::waiting && job.dependency &&
+         std::ranges::any_of(job.dependency->terms,
+                             [](const DependencyTerm& t) { return t.kind == DependencyKind::singleton; });
+}
+
+}  // namespace
+
+void Index::rebuild(const Cluster& cluster) {
+  rooms_.rebuild(cluster);
+  entries_ = {};
+  classes_.clear();
+  ends_.clear();
+  alarms_.clear();
+  active_.clear();
+  unexplained_.clear();
+  singletons_.clear();
+  pending_arrays_.clear();
+  head_ = {};
+  queued_ = 0;
+  if (!cluster.reservations().empty()) head_ = cluster.reservations().begin()->first;
+  cluster.jobs().each([&](const Job& job) {  // the active ones first: throttles count them
+    if (job.active()) touch(cluster, job.id);
+  });
+  pending_arrays_.clear();
+  cluster.jobs().each([&](const Job& job) {
+    if (!job.active()) touch(cluster, job.id);
+  });
+}
+
+bool Index::follow(const Cluster& cluster, const Facts& facts) {
+  bool news = false;
+  for (const NodeId node : facts.described) {
+    news = true;
+    if (node.value() > rooms_.size()) {  // classes know the nodes of their partitions
+      rebuild(cluster);
+      return true;
+    }
+    rooms_.redescribe(cluster.node(node));
+  }
+  if (facts.configured) {
+    rebuild(cluster);
+    return true;
+  }
+  for (const NodeId node : facts.rooms) {
+    rooms_.touch(cluster.node(node));
+    news = true;
+  }
+  queue_changed_ = false;
+  for (const JobId job : facts.jobs) touch(cluster, job);
+  while (!pending_arrays_.empty()) {
+    const JobId array = *pending_arrays_.begin();
+    pending_arrays_.erase(pending_arrays_.begin());
+    touch_array(cluster, array);
+  }
+  return (news || queue_changed_) && queued_ > 0;
+}
+
+JobClass* Index::class_of(JobId job) {
+  Entry* entry = entries_.find(job);
+  return entry == nullptr ? nullptr : entry->in;
+}
+
+std::uint32_t Index::active_of(JobId array) const {
+  const auto found = active_.find(array);
+  return found == active_.end() ? 0 : found->second;
+}
+
+// The waiting records of an array: their throttle may let them in or keep them out.
+void Index::touch_array(const Cluster& cluster, JobId array) {
+  for (const JobId id : cluster.array_members(array)) {
+    const Job* job = cluster.job(id);
+    if (job->phase == Phase::waiting) touch(cluster, id);
+  }
+}
+
+void Index::touch(const Cluster& cluster, JobId id) {
+  const Job* job = cluster.job(id);
+  Entry* entry = entries_.find(id);
+  if (job == nullptr && entry == nullptr) return;
+  if (entry == nullptr) entry = &entries_.insert(id, {});
+  set_active(cluster, *entry, job != nullptr && job->active() ? job->array : JobId{});
+  const bool ends = job != nullptr && job->active() && job->limit > Duration{0};
+  set_end(*entry, id, ends ? job->started + job->limit : Instant{});
+  set_singleton(*entry, id, job != nullptr && waits_for_namesakes(*job) ? job : nullptr);
+  unqueue(*entry);
+  unexplained_.erase(id);
+  Instant alarm{};
+  if (job != nullptr && job->phase == Phase::waiting) {
+    const Standing standing = standing_of(cluster, *job, active_of(job->array));
+    alarm = standing.alarm;
+    if (standing.queued) queue(cluster, *entry, *job, standing);
+  } else if (job != nullptr && job->phase == Phase::ended) {
+    alarm = forget_at(cluster, *job);
+    if (job->array && alarm == Instant{}) {  // perhaps the last of its array to end
+      const JobId first = *cluster.array_members(job->array).begin();
+      if (first != id && cluster.job(first)->phase == Phase::ended) {
+        set_alarm(entries_.contains(first) ? entries_.at(first) : entries_.insert(first, {}), first,
+                  forget_at(cluster, *cluster.job(first)));
+      }
+    }
+  }
+  set_alarm(entries_.at(id), id, alarm);
+  if (entries_.at(id).blank()) entries_.erase(id);
+}
+
+void Index::queue(const Cluster& cluster, Entry& entry, const Job& job, const Standing& standing) {
+  entry.in = &class_for(cluster, job, standing);
+  entry.key = {.tier = standing.tier, .priority = job.priority, .eligible = job.eligible, .job = job.id};
+  entry.least = least_time(job);
+  entry.in->jobs.insert({.key = entry.key, .least = entry.least});
+  ++queued_;
+  queue_changed_ = true;
+  if (job.reason != reason_for(job)) unexplained_.insert(job.id);
+}
+
+void Index::unqueue(Entry& entry) {
+  if (entry.in == nullptr) return;
+  entry.in->jobs.erase(entry.key);
+  entry.in = nullptr;
+  --queued_;
+  queue_changed_ = true;
+}
+
+void Index::set_alarm(Entry& entry, JobId job, Instant at) {
+  if (entry.alarm == at) return;
+  if (entry.alarm != Instant{}) alarms_.erase({entry.alarm, job});
+  if (at != Instant{}) alarms_.emplace(at, job);
+  entry.alarm = at;
+}
+
+void Index::set_end(Entry& entry, JobId job, Instant at) {
+  if (entry.end == at) return;
+  if (entry.end != Instant{}) ends_.erase({entry.end, job});
+  if (at != Instant{}) ends_.emplace(at, job);
+  entry.end = at;
+}
+
+void Index::set_active(const Cluster& cluster, Entry& entry, JobId array) {
+  if (entry.array == array) return;
+  if (entry.array) {
+    const auto found = active_.find(entry.array);
+    if (--found->second == 0) active_.erase(found);
+  }
+  if (array) ++active_[array];
+  for (const JobId changed : {entry.array, array}) {
+    const auto& members = cluster.array_members(changed);
+    if (!members.empty()) pending_arrays_.insert(changed);
+  }
+  entry.array = array;
+}
+
+void Index::set_singleton(Entry& entry, JobId id, const Job* job) {
+  std::optional<NameKey> key;
+  if (job != nullptr) key = NameKey{job->uid, job->name};
+  if (entry.singleton == key) return;
+  if (entry.singleton) {
+    const auto found = singletons_.find(*entry.singleton);
+    found->second.erase(id);
+    if (found->second.empty()) singletons_.erase(found);
+  }
+  if (key) singletons_[*key].insert(id);
+  entry.singleton = std::move(key);
+}
+
+JobClass& Index::class_for(const Cluster& cluster, const Job& job, const Standing& standing) {
+  ClassKey key{.shape = job.shape, .partitions = job.partitions, .mask = standing.partitions,
+               .avoid = job.avoid ? *job.avoid : std::vector<NodeId>{}};
+  const auto found = classes_.find(key);
+  if (found != classes_.end()) return found->second;
+  if (classes_.size() >= kIdleClasses) drop_idle_classes();
+  JobClass fresh;
+  const auto names = partition_names(cluster, job.partitions);
+  for (std::size_t i = 0; i < names.size() && i < 32; ++i) {
+    if (((key.mask >> i) & 1U) == 0) continue;
+    fresh.demands.emplace_back(cluster, *cluster.partition(names[i]), cluster.request(job), key.avoid);
+  }
+  return classes_.emplace(std::move(key), std::move(fresh)).first->second;
+}
+
+void Index::drop_idle_classes() {
+  const auto busy = static_cast<std::size_t>(
+      std::ranges::count_if(classes_, [](const auto& entry) { return !entry.second.jobs.empty(); }));
+  if (classes_.size() - busy < kIdleClasses / 2) return;
+  std::erase_if(classes_, [](const auto& entry) { return entry.second.jobs.empty(); });
+}
+
+Reason Index::reason_for(const Job& job) {
+  if (job.id == head_) return Reason::resources;
+  const JobClass* in = class_of(job.id);
+  return in == nullptr ? Reason::none : in->reason;
+}
+
+void Index::reconsider(const Cluster& cluster, JobId id) {
+  const Job* job = cluster.job(id);
+  if (job == nullptr || class_of(id) == nullptr || job->reason == reason_for(*job)) unexplained_.erase(id);
+  else unexplained_.insert(id);
+}
+
+void Index::set_reason(const Cluster& cluster, JobClass& jobs, Reason reason) {
+  if (jobs.reason == reason) return;
+  jobs.reason = reason;
+  jobs.jobs.each([&](const ClassList::Entry& entry) { reconsider(cluster, entry.key.job); });
+}
+
+void Index::set_head(const Cluster& cluster, JobId head) {
+  const JobId before = std::exchange(head_, head);
+  if (before != head) {
+    reconsider(cluster, before);
+    reconsider(cluster, head);
+  }
+}
+
+}  // namespace drover::engine

@@ -1,0 +1,33 @@
+// What a node has free, now or at a later instant. The engine keeps one for each node.
+#pragma once
+
+#include <cstdint>
+
+#include "base/quantity.h"
+#include "domain/cpu_set.h"
+#include "domain/node.h"
+#include "domain/placement.h"
+
+namespace drover::policy {
+
+inline constexpr std::size_t kMaxDevices = 64;  // on one node; registration refuses more
+
+struct Room {
+  CpuSet cpus;
+  std::uint32_t cpu_count = 0;  // of `cpus`
+  Bytes memory;
+  std::uint64_t devices = 0;    // bit = place in Node::devices: healthy and wholly free
+  std::uint32_t jobs = 0;
+  bool exclusive = false;       // a job has it to itself
+  bool open = true;             // neither drained nor lost
+  friend bool operator==(const Room&, const Room&) = default;
+};
+
+[[nodiscard]] Room room_of(const Node& node);        // now
+[[nodiscard]] Room idle_room_of(const Node& node);   // with nothing on it, open or not
+void take(Room& room, const Node& node, const NodeShare& share, bool exclusive);
+void give(Room& room, const Node& node, const NodeShare& share, bool exclusive);
+// Does the room still hold all that the share names?
+[[nodiscard]] bool covers(const Room& room, const Node& node, const NodeShare& share, bool exclusive);
+
+}  // namespace drover::policy
