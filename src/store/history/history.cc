@@ -16,7 +16,8 @@ constexpr const char* kSchema = R"(
     job INTEGER NOT NULL, restart INTEGER NOT NULL, array_job INTEGER NOT NULL, array_task INTEGER NOT NULL,
     name TEXT NOT NULL, user TEXT NOT NULL, account TEXT NOT NULL, partition TEXT NOT NULL, qos TEXT NOT NULL,
     cause INTEGER NOT NULL, submit_ms INTEGER NOT NULL, eligible_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,
-    until_ms INTEGER NOT NULL, crc INTEGER NOT NULL, row BLOB NOT NULL, nodes TEXT NOT NULL, PRIMARY KEY(job, restart)) WITHOUT ROWID;
+    until_ms INTEGER NOT NULL, crc INTEGER NOT NULL, row BLOB NOT NULL, nodes TEXT NOT NULL,
+    PRIMARY KEY(job, restart)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS jobs_by_array ON jobs(array_job) WHERE array_job > 0;
   CREATE INDEX IF NOT EXISTS jobs_by_end ON jobs(until_ms);
 )";
@@ -89,7 +90,8 @@ Status History::put(const HistoryRow& row) {
   query.number(1, number_of(row.job)).number(2, row.restarts);
   query.number(3, number_of(row.array)).number(4, row.task == kNoTask ? -1 : std::int64_t{row.task});
   query.text(5, row.name).text(6, row.user).text(7, row.account).text(8, row.partition).text(9, row.qos);
-  query.number(10, static_cast<std::int64_t>(row.cause)).number(11, milliseconds_of(row.submitted)).number(12, milliseconds_of(row.eligible));
+  query.number(10, static_cast<std::int64_t>(row.cause)).number(11, milliseconds_of(row.submitted));
+  query.number(12, milliseconds_of(row.eligible));
   query.number(13, milliseconds_of(row.started));
   query.number(14, row.ended == Instant{} ? kNoEnd : milliseconds_of(row.ended)).text(17, marked(row.nodes));
   query.number(15, crc32_of(bytes)).blob(16, bytes);

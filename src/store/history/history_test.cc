@@ -154,7 +154,8 @@ TEST_F(HistoryTest, AStateWithinAWindowIsTheOneOfThatTime) {
   EXPECT_EQ(found({.waiting = true, .since = at(22), .all_attempts = true}), "2 4");
   EXPECT_EQ(found({.running = true, .since = at(25), .until = at(26), .all_attempts = true}), "1 3");
   EXPECT_EQ(found({.running = true, .since = at(30), .all_attempts = true}), "3");
-  EXPECT_EQ(found({.ended_as = {Cause::completed, Cause::cancelled}, .since = at(30), .until = at(40), .all_attempts = true}), "1 4");
+  EXPECT_EQ(found({.ended_as = {Cause::completed, Cause::cancelled}, .since = at(30), .until = at(40),
+                   .all_attempts = true}), "1 4");
   EXPECT_EQ(found({.ended_as = {Cause::completed}, .since = at(31), .all_attempts = true}), "");
 }
 
