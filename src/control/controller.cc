@@ -1,0 +1,138 @@
+#include "control/controller.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "control/driver.h"
+#include "control/follower.h"
+#include "control/ledger.h"
+#include "control/recovery.h"
+#include "control/service.h"
+#include "control/sessions.h"
+#include "control/snapshots.h"
+#include "os/clock.h"
+#include "store/history/history.h"
+#include "store/sqlite/sqlite_log.h"
+
+namespace drover::control {
+namespace {
+
+std::string host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  name.resize(name.find('\0'));
+  return name;
+}
+
+class LiveController final : public Controller, private Follower::Listener {
+ public:
+  LiveController(ControllerOptions options, std::unique_ptr<store::Log> log, std::unique_ptr<store::History> history)
+      : options_(std::move(options)),
+        log_(std::move(log)),
+        history_(std::move(history)),
+        payloads_(*log_),
+        ledger_(*history_, payloads_) {}
+  ~LiveController() override { stop(); }
+
+  Status begin();
+  api::Service& service() override { return *service_; }
+  void accept_agent(const wire::Request& request, wire::Responder responder) override {
+    sessions_->accept(request, std::move(responder));
+  }
+  void stop() override;
+
+ private:
+  void changed(const Cluster& cluster, const Committed& group) override;
+  void tick(const Cluster& cluster) override { sessions_->tick(cluster); }
+  Result<Recovered> recovered();
+
+  ControllerOptions options_;
+  std::unique_ptr<store::Log> log_;
+  std::unique_ptr<store::History> history_;
+  Payloads payloads_;
+  Ledger ledger_;
+  std::unique_ptr<Follower> follower_;
+  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<Sessions> sessions_;
+  std::unique_ptr<Snapshots> snapshots_;
+  std::unique_ptr<LiveService> service_;
+  bool stopped_ = false;
+};
+
+// Rows that the accounts' file has not got yet are made again from the facts.
+Result<Recovered> LiveController::recovered() {
+  const std::uint64_t known = TRY(history_->position());
+  Recovered r = TRY(recover(*log_, [&](const Cluster& after, const Event& event, std::uint64_t position) {
+    if (position > known) ledger_.note(after, event);
+  }));
+  if (r.snapshot > known && r.snapshot > 0) {
+    options_.say(fmt::format("the accounts end at record {}, the snapshot begins at {}: what ended between is missing "
+                             "from sacct", known, r.snapshot));
+  }
+  if (r.position > known) ledger_.reached(r.position);
+  return r;
+}
+
+Status LiveController::begin() {
+  Recovered r = TRY(recovered());
+  if (!r.warning.empty()) options_.say(r.warning);
+  const Epoch epoch(r.epoch + 1);
+  const Instant wall = wall_now();
+  const ClusterTime time(r.at, wall, since_boot());
+  follower_ = std::make_unique<Follower>(r.cluster, r.position, std::max(r.at, wall), ledger_);
+  driver_ = std::make_unique<Driver>(
+      Driver::Options{.epoch = epoch.value(), .position = r.position}, engine::Core(std::move(r.cluster)), *log_, time,
+      [this](Committed group) { follower_->push(std::move(group)); }, options_.fail);
+  sessions_ = std::make_unique<Sessions>(Sessions::Options{.cluster_id = log_->cluster(),
+                                                           .epoch = epoch,
+                                                           .doors = options_.doors,
+                                                           .fail = options_.fail,
+                                                           .say = options_.say},
+                                         *driver_, payloads_, *log_);
+  service_ = std::make_unique<LiveService>(
+      LiveService::Options{.cluster_id = log_->cluster(),
+                           .version = options_.version,
+                           .host = host_name(),
+                           .state_dir = options_.state_dir,
+                           .epoch = epoch,
+                           .started = wall,
+                           .pulses = [this] { return sessions_->pulses(); }},
+      *driver_, *follower_, ledger_, payloads_, *log_);
+  snapshots_ = std::make_unique<Snapshots>(*follower_, ledger_, payloads_, *log_, r.snapshot, options_.say);
+  follower_->start(*this);
+  // The first record of the epoch: from here on, an older leader is fenced.
+  CHECK(driver_->push({.input = Configure{options_.config}}));
+  return Done{};
+}
+
+void LiveController::changed(const Cluster& cluster, const Committed& group) {
+  for (const Event& event : group.facts) {
+    if (const auto* registered = std::get_if<NodeRegistered>(&event)) {
+      sessions_->welcome(cluster, registered->inventory.name);
+    }
+  }
+  sessions_->sync(cluster, group.dirty);
+  sessions_->signal(group.signals);
+}
+
+void LiveController::stop() {
+  if (std::exchange(stopped_, true) || !driver_) return;
+  sessions_->close();
+  driver_->stop();
+  follower_->stop();
+  snapshots_->stop(true);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {
+  auto log = TRY(store::SqliteLog::open({.folder = options.state_dir + "/store"}));
+  auto history = TRY(store::History::open(options.state_dir + "/store/history.db", log->cluster()));
+  auto controller = std::make_unique<LiveController>(std::move(options), std::move(log), std::move(history));
+  TRY(controller->begin());
+  return std::unique_ptr<Controller>(std::move(controller));
+}
+
+}  // namespace drover::control
