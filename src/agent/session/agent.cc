@@ -18,8 +18,6 @@
 namespace drover::agent {
 namespace {
 
-constexpr Duration kLookAround = seconds(10);  // at everything, whether or not somebody told
-
 struct Opened {
   wire::WsSessionPtr socket;
 };
@@ -34,15 +32,14 @@ using Happening = std::variant<Opened, Closed, Message>;
 
 class Loop {
  public:
-  Loop(const AgentOptions& options, Driver& driver, Journal& journal)
+  Loop(const AgentOptions& options, Runner& runner, Journal& journal)
       : options_(options),
-        driver_(driver),
+        runner_(runner),
         journal_(journal),
         bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         steward_({.send = [this](const FromAgent& m) { send(m); },
-                  .make_spec = options.make_spec,
                   .say = options.say},
-                 driver, journal) {}
+                 runner, journal) {}
 
   void run(int stop_fd);
 
@@ -61,14 +58,13 @@ class Loop {
   void turn();
 
   const AgentOptions& options_;
-  Driver& driver_;
+  Runner& runner_;
   Journal& journal_;
   Fd bell_;
   wire::Inbox<Happening> inbox_{1024};
   wire::WsSessionPtr socket_;
   Duration heartbeat_ = seconds(5);
   Duration beaten_{0};
-  Duration looked_{0};
   Steward steward_;
 };
 
@@ -103,7 +99,7 @@ wire::WsHandlers Loop::handlers() {
 void Loop::run(int stop_fd) {
   wire::WsClient client(client_options(), handlers());
   for (;;) {
-    pollfd fds[] = {{stop_fd, POLLIN, 0}, {bell_.get(), POLLIN, 0}, {driver_.wake_fd(), POLLIN, 0}};
+    pollfd fds[] = {{stop_fd, POLLIN, 0}, {bell_.get(), POLLIN, 0}, {runner_.wake_fd(), POLLIN, 0}};
     ::poll(fds, std::size(fds), 500);
     if ((fds[0].revents & POLLIN) != 0) break;
     turn();
@@ -118,15 +114,13 @@ void Loop::turn() {
     std::visit([this](auto& h) { on(h); }, happening);
   }
   const Duration now = since_boot();
-  const bool all = now - looked_ >= kLookAround;
-  if (all) looked_ = now;
-  steward_.on_driver(all);
+  steward_.look(now);
   if (socket_ && now - beaten_ >= heartbeat_) beat();
 }
 
 void Loop::on(Opened& opened) {
   socket_ = opened.socket;
-  steward_.on_driver(true);
+  steward_.look(since_boot());
   const Remembered& seen = journal_.seen();
   send(Hello{.cluster_id = seen.cluster_id,
              .epoch = seen.epoch,
@@ -167,9 +161,9 @@ void Loop::beat() {
 
 }  // namespace
 
-Status run_agent(const AgentOptions& options, Driver& driver, int stop_fd) {
+Status run_agent(const AgentOptions& options, Runner& runner, int stop_fd) {
   Journal journal = TRY(Journal::open(options.journal_path));
-  Loop(options, driver, journal).run(stop_fd);
+  Loop(options, runner, journal).run(stop_fd);
   return Done{};
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "agent/driver/driver.h"
+#include "agent/runner/runner.h"
 #include "agent/session/steward.h"
 #include "base/result.h"
 #include "domain/node.h"
@@ -26,11 +26,10 @@ struct AgentOptions {
   std::string journal_path;
   std::function<NodeInventory()> inventory;  // read anew at each registration
   std::function<Pulse()> pulse;
-  std::function<Result<StartSpec>(const Launch&, const std::string& script)> make_spec;
   std::function<void(const std::string&)> say;
 };
 
 // Runs until `stop_fd` becomes readable. Returns an error only when it can't begin.
-[[nodiscard]] Status run_agent(const AgentOptions& options, Driver& driver, int stop_fd);
+[[nodiscard]] Status run_agent(const AgentOptions& options, Runner& runner, int stop_fd);
 
 }  // namespace drover::agent

@@ -5,21 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/session/start_spec.h"
 #include "base/text.h"
 
 namespace drover::agent {
 namespace {
 
 constexpr std::size_t kScripts = 256;  // kept, so that the tasks of an array need their script once
-
-SignalScope scope_of(SignalTarget target) {
-  switch (target) {
-    case SignalTarget::steps: return SignalScope::all_but_main;
-    case SignalTarget::batch: return SignalScope::main_only;
-    case SignalTarget::all: return SignalScope::all;
-  }
-  return SignalScope::all;
-}
 
 drover::Cause cause_of(const Ended& ended) {
   switch (ended.cause) {
@@ -47,9 +39,9 @@ std::optional<std::pair<JobId, std::uint32_t>> parse_key(std::string_view text) 
   return std::pair(JobId(*job), static_cast<std::uint32_t>(*attempt));
 }
 
-Steward::Steward(Ports ports, Driver& driver, Journal& journal)
-    : ports_(std::move(ports)), driver_(driver), journal_(journal) {
-  for (const Attempt& attempt : driver_.list()) note(attempt);
+Steward::Steward(Ports ports, Runner& runner, Journal& journal)
+    : ports_(std::move(ports)), runner_(runner), journal_(journal) {
+  for (const Attempt& attempt : runner_.list()) note(attempt);
 }
 
 std::vector<HeldAttempt> Steward::held() const {
@@ -133,35 +125,13 @@ void Steward::start(Key key, const Launch& launch) {
     ports_.send(NeedPayload{launch.script});
     return;
   }
-  if (const std::string holder = holder_of(launch.device_uuids); !holder.empty()) {
-    report_unstarted(key, drover::Cause::launch_failed, fmt::format("a device is still held by {}", holder));
-    return;
-  }
-  const auto spec = ports_.make_spec(launch, launch.script ? script->second : std::string{});
-  if (!spec) {
-    report_unstarted(key, drover::Cause::launch_failed, spec.error().message);
-    return;
-  }
+  const StartSpec spec = start_spec(launch, launch.script ? script->second : std::string{});
   const std::string name = key_text(key.first, key.second);
-  if (const auto started = driver_.start(name, *spec); !started && started.error().code != Errc::conflict) {
+  if (const auto started = runner_.start(name, spec); !started) {
     report_unstarted(key, drover::Cause::launch_failed, started.error().message);
     return;
   }
-  Attempt attempt{.key = name};
-  attempt.claim.emplace().devices = spec->devices;
-  known_.emplace(key, std::move(attempt));
-}
-
-// The second ledger: the controller's books say that a device is free, ours must agree.
-std::string Steward::holder_of(const std::vector<std::string>& devices) const {
-  for (const auto& [key, attempt] : known_) {
-    if (attempt.state == AttemptState::ended && !(attempt.ended && attempt.ended->leftover)) continue;
-    if (!attempt.claim) continue;
-    for (const DeviceGrant& grant : attempt.claim->devices) {
-      if (std::ranges::find(devices, grant.device) != devices.end()) return attempt.key;
-    }
-  }
-  return {};
+  known_.emplace(key, Attempt{.key = name});
 }
 
 void Steward::end(Key key, const WantedEntry& entry) {
@@ -177,7 +147,7 @@ void Steward::end(Key key, const WantedEntry& entry) {
     report(known->second);
     return;
   }
-  const auto told = driver_.tell(known->second.key, Terminate{.grace = entry.grace,
+  const auto told = runner_.tell(known->second.key, Terminate{.grace = entry.grace,
                                                               .reason = std::string(word(entry.end_cause))});
   if (!told) ports_.say(fmt::format("end of {}: {}", known->second.key, told.error().message));
 }
@@ -188,7 +158,7 @@ void Steward::forget(Key key) {
   failed_.erase(key);
   const auto known = known_.find(key);
   if (known == known_.end()) return;
-  if (const auto forgotten = driver_.forget(known->second.key); !forgotten) {
+  if (const auto forgotten = runner_.forget(known->second.key); !forgotten) {
     ports_.say(fmt::format("records of {} stay: {}", known->second.key, forgotten.error().message));
     return;
   }
@@ -198,7 +168,7 @@ void Steward::forget(Key key) {
 bool Steward::on(const drover::SendSignal& order) {
   const auto known = known_.find({order.job, order.attempt});
   if (known == known_.end()) return true;
-  const auto told = driver_.tell(known->second.key, SendSignal{.signal = static_cast<std::int32_t>(order.signal),
+  const auto told = runner_.tell(known->second.key, SendSignal{.signal = static_cast<std::int32_t>(order.signal),
                                                                .scope = scope_of(order.target)});
   if (!told) ports_.say(fmt::format("signal to {}: {}", known->second.key, told.error().message));
   return true;
@@ -218,8 +188,8 @@ bool Steward::on(const Refuse& refuse) {
   return false;
 }
 
-void Steward::on_driver(bool all) {
-  for (const Attempt& attempt : all ? driver_.list() : driver_.changes()) note(attempt);
+void Steward::look(Duration now) {
+  for (const Attempt& attempt : runner_.poll(now)) note(attempt);
 }
 
 void Steward::note(const Attempt& attempt) {
@@ -230,7 +200,7 @@ void Steward::note(const Attempt& attempt) {
   known->second = attempt;
   if (attempt.state == AttemptState::unknown) {
     // Nobody can say how it ended. What is left of it is killed, and it is reported as such.
-    [[maybe_unused]] const auto told = driver_.tell(attempt.key, Terminate{.grace = {}, .reason = "unknown"});
+    [[maybe_unused]] const auto told = runner_.tell(attempt.key, Terminate{.grace = {}, .reason = "unknown"});
   } else if (moved && connected_) {
     report(attempt);
   }

@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "agent/driver/driver.h"
+#include "agent/runner/runner.h"
 #include "agent/session/journal.h"
 #include "domain/session.h"
 
@@ -21,11 +22,9 @@ class Steward {
  public:
   struct Ports {
     std::function<void(const FromAgent&)> send;
-    // All that only this node knows (users, device files, environment) filled in.
-    std::function<Result<StartSpec>(const Launch&, const std::string& script)> make_spec;
     std::function<void(const std::string&)> say;
   };
-  Steward(Ports ports, Driver& driver, Journal& journal);
+  Steward(Ports ports, Runner& runner, Journal& journal);
 
   // What this node holds, for a Hello.
   [[nodiscard]] std::vector<HeldAttempt> held() const;
@@ -34,8 +33,8 @@ class Steward {
   // False: this controller must not be obeyed (another cluster, an older leader); close the session.
   [[nodiscard]] bool on_message(const ToAgent& message);
   void on_closed() { connected_ = false; }
-  // Looks at what the driver has noticed; `all`: at everything, now and then.
-  void on_driver(bool all);
+  // Looks at what has become of the attempts. `now` is time since boot.
+  void look(Duration now);
 
  private:
   using Key = std::pair<JobId, std::uint32_t>;
@@ -54,10 +53,9 @@ class Steward {
   void report(const Attempt& attempt);
   void send_report(ReportBody body);
   void report_unstarted(Key key, drover::Cause cause, std::string note);
-  [[nodiscard]] std::string holder_of(const std::vector<std::string>& devices) const;
 
   Ports ports_;
-  Driver& driver_;
+  Runner& runner_;
   Journal& journal_;
   bool connected_ = false;
   Revision revision_;

@@ -1,6 +1,7 @@
 #include "agent/session/steward.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "agent/driver/scripted.h"
 #include "os/temp_folder.h"
@@ -12,20 +13,16 @@ struct Fixture : testing::Test {
   Fixture()
       : driver([this] { return now; }),
         journal(*Journal::open(folder.path("journal"))),
+        runner(driver, {.devices = {{.uuid = "gpu-a"}, {.uuid = "gpu-b"}}}),
         steward({.send = [this](const FromAgent& m) { sent.push_back(m); },
-                 .make_spec = [](const Launch& launch, const std::string& script) -> Result<StartSpec> {
-                   StartSpec spec{.script = script};
-                   for (const std::string& uuid : launch.device_uuids) spec.devices.push_back({.device = uuid});
-                   return spec;
-                 },
                  .say = [this](const std::string& line) { said.push_back(line); }},
-                driver, journal) {}
+                runner, journal) {}
 
   bool welcome(std::string cluster = "c1", std::uint64_t epoch = 1) {
     return steward.on_message(Welcome{.cluster_id = std::move(cluster), .epoch = Epoch(epoch), .node = NodeId(1)});
   }
   static WantedEntry entry(std::uint64_t job, std::vector<std::string> devices = {}, std::uint32_t attempt = 1) {
-    Launch launch{.script = {.words = {7}}, .device_uuids = std::move(devices)};
+    Launch launch{.uid = ::geteuid(), .script = {.words = {7}}, .device_uuids = std::move(devices)};
     return {.job = JobId(job), .attempt = attempt, .launch = launch};
   }
   void want(std::vector<WantedEntry> entries, bool full = false, std::uint64_t epoch = 1) {
@@ -46,7 +43,7 @@ struct Fixture : testing::Test {
   }
   void advance(Duration by) {
     now += by;
-    steward.on_driver(false);
+    steward.look(now.time_since_epoch());
   }
 
   Instant now{seconds(1000)};
@@ -55,6 +52,7 @@ struct Fixture : testing::Test {
   Journal journal;
   std::vector<FromAgent> sent;
   std::vector<std::string> said;
+  Runner runner;
   Steward steward;
   std::uint64_t revision = 0;
 };
@@ -133,7 +131,7 @@ TEST_F(Fixture, ADeviceThatIsStillHeldIsNotGivenAgain) {
   ASSERT_EQ(ends().size(), 1U);
   EXPECT_EQ(ends()[0].job, JobId(2));
   EXPECT_EQ(ends()[0].cause, drover::Cause::launch_failed);
-  EXPECT_EQ(ends()[0].note, "a device is still held by 1.1");
+  EXPECT_EQ(ends()[0].note, "device gpu-a is in use: 1000/1000 of it");
 }
 
 TEST_F(Fixture, TheDigestFollowsTheSet) {

@@ -1,0 +1,155 @@
+// drover-agent: one a node. Probes the machine, keeps a session with the controller, starts and
+// watches what it is told. Ending it ends no job.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+
+#include "agent/driver/process.h"
+#include "agent/probe/device.h"
+#include "agent/probe/host.h"
+#include "agent/runner/runner.h"
+#include "agent/session/agent.h"
+#include "agent/session/inventory.h"
+#include "agent/session/node_folder.h"
+#include "cli/cluster_file.h"
+#include "os/clock.h"
+#include "os/fd.h"
+#include "os/file.h"
+#include "os/process.h"
+
+namespace {
+
+using namespace drover;  // NOLINT(google-build-using-namespace): an application file, included nowhere
+
+struct Arguments {
+  std::string cluster_file;
+  std::string node;
+  std::string state_dir;
+  std::string controller;
+};
+
+std::string g_name = "drover-agent";
+
+void say(const std::string& line) {
+  const std::time_t now = std::time(nullptr);
+  fmt::print(stderr, "{:%Y-%m-%dT%H:%M:%SZ} {}: {}\n", fmt::gmtime(now), g_name, line);
+}
+
+Result<cli::NodeDeclaration> declaration(const Arguments& arguments) {
+  const cli::ClusterFile file =
+      arguments.cluster_file.empty()
+          ? TRY(cli::parse_cluster_file(std::string(cli::default_cluster()), "the default cluster"))
+          : TRY(cli::read_cluster_file(arguments.cluster_file));
+  const cli::NodeDeclaration* node = file.node(arguments.node);
+  if (node == nullptr) return Error{Errc::not_found, fmt::format("the cluster file has no node {}", arguments.node)};
+  return *node;
+}
+
+// The runner's view of devices that the cluster file declares.
+Result<std::vector<agent::DeviceInfo>> declared_devices(const NodeInventory& declared) {
+  std::vector<agent::DeclaredDevice> devices;
+  for (const DeviceInfo& device : declared.devices) {
+    devices.push_back({.uuid = device.uuid,
+                       .model = device.model,
+                       .memory_bytes = device.memory.count(),
+                       .compute_major = static_cast<std::int32_t>(device.capability / 10),
+                       .compute_minor = static_cast<std::int32_t>(device.capability % 10),
+                       .numa_node = device.numa,
+                       .files = device.files});
+  }
+  return agent::declare_devices(declared.name, devices);
+}
+
+struct Devices {
+  std::vector<agent::DeviceInfo> all;     // for the runner
+  std::vector<agent::DeviceInfo> probed;  // for the inventory; declared ones stand in the file
+};
+
+Result<Devices> devices_of(cli::NodeDeclaration& node) {
+  Devices devices;
+  if (!node.probe_devices) {
+    devices.all = TRY(declared_devices(node.declared));
+    for (std::size_t i = 0; i < devices.all.size(); ++i) node.declared.devices[i].uuid = devices.all[i].uuid;
+    return devices;
+  }
+  auto probe = agent::probe_nvidia();
+  if (!probe) {
+    if (probe.error().code != Errc::not_found) say(probe.error().message);
+    return devices;
+  }
+  for (const std::string& fault : probe->faults) say(fault);
+  devices.all = devices.probed = std::move(probe->devices);
+  return devices;
+}
+
+Result<Fd> stop_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  Fd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return system_error(errno, "signalfd");
+  return fd;
+}
+
+Status run(const Arguments& arguments) {
+  const Fd stop = TRY(stop_signals());
+  cli::NodeDeclaration node = TRY(declaration(arguments));
+  TRY(make_folders(arguments.state_dir, 0755));
+  const Fd lock = TRY(lock_file(arguments.state_dir + "/lock"));
+  const agent::NodeFolder folder = TRY(agent::node_folder(arguments.state_dir, arguments.node));
+  const Devices devices = TRY(devices_of(node));
+  const auto driver = TRY(agent::ProcessDriver::open({.shim_program = program_folder() + "/drover-shim",
+                                                      .socket = folder.path + "/keeper.sock",
+                                                      .folder = folder.path + "/jobs",
+                                                      .cgroup_root = folder.cgroup_root}));
+  const agent::CgroupTree& cgroups = driver->cgroups();
+  agent::Runner runner(*driver, {.devices = devices.all,
+                                 .devices_confined = cgroups.backend() != agent::Backend::none});
+  const Instant started = wall_now();
+  const agent::AgentOptions options{
+      .controller = TRY(wire::Endpoint::parse(arguments.controller)),
+      .journal_path = folder.path + "/journal",
+      .inventory = [&] {
+        return agent::make_inventory({.declared = node.declared, .host = agent::probe_host(), .probed = devices.probed,
+                                      .limitations = cgroups.off(), .version = DROVER_VERSION,
+                                      .agent_started = started});
+      },
+      .pulse = [] {
+        const agent::HostInfo host = agent::probe_host();
+        return agent::Pulse{.load_centi = static_cast<std::uint32_t>(host.load_centi),
+                            .memory_free = Bytes::of(host.memory_available)};
+      },
+      .say = say};
+  say("ready");
+  return agent::run_agent(options, runner, stop.get());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"The drover agent: one on each node. `drover up` starts those of this machine."};
+  Arguments arguments;
+  app.add_option("--cluster", arguments.cluster_file, "Cluster file (YAML); without it, the default cluster");
+  app.add_option("--node", arguments.node, "Which of its nodes this is")->required();
+  app.add_option("--state", arguments.state_dir, "Folder of this node")->required();
+  app.add_option("--controller", arguments.controller, "unix:PATH or HOST:PORT")->required();
+  app.set_version_flag("--version", DROVER_VERSION);
+  CLI11_PARSE(app, argc, argv);
+  g_name = "drover-agent " + arguments.node;
+  ::umask(022);
+  ::signal(SIGPIPE, SIG_IGN);
+  const auto ended = run(arguments);
+  if (ended) return 0;
+  say(ended.error().message);
+  return 2;
+}
