@@ -48,9 +48,7 @@ struct Arguments {
 control::DoorLaunches doors() {
   control::DoorLaunches doors;
   doors["slurm"] = [](const control::LaunchInput& in, Launch& launch) {
-    slurm::fill_batch({.cluster = in.cluster, .job = in.job, .share = in.share, .spec = in.spec,
-                       .environment = in.environment},
-                      launch);
+    slurm::fill_batch(in.cluster, in.job, in.spec, in.environment, launch);
   };
   return doors;
 }

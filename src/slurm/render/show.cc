@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "slurm/script/array.h"
-#include "slurm/script/logname.h"
+#include "slurm/launch/batch.h"
 #include "slurm/script/memory.h"
 
 namespace drover::slurm {
@@ -67,30 +67,16 @@ std::string memory_line(const api::JobView& job, const Look& look) {
          amount + " MinTmpDiskNode=" + std::to_string(mib(job.request.disk));
 }
 
-// The file as the job's names make it; a relative one stands in the working folder.
-std::string log_path(const api::JobView& job, const std::string& pattern, const std::string& fallback) {
-  if (pattern.empty() && fallback.empty()) return "";
-  LogNames names{.job = job.id.value(), .array_job = job.array ? job.array.value() : job.id.value()};
-  if (job.task != kNoTask) names.task = job.task;
-  names.job_name = job.name;
-  names.user = job.user;
-  if (!job.nodes.empty()) names.node = job.nodes.front();
-  names.restarts = job.restarts;
-  const std::string path = expand_log_name(pattern.empty() ? fallback : pattern, names);
-  return path.starts_with('/') || !job.spec ? path : job.spec->work_dir + "/" + path;
-}
-
 void files_and_words(Block& block, const api::JobView& job) {
   const JobSpec spec = job.spec.value_or(JobSpec{});
   block.line("Command=" + or_null(printable(spec.command, 4096)));
   block.line("SubmitLine=" + printable(spec.submit_line, 8192));
   block.line("WorkDir=" + printable(spec.work_dir, 4096));
   if (!spec.comment.empty()) block.line("Comment=" + printable(spec.comment, 4096) + " ");
-  const std::string out =
-      log_path(job, spec.stdout_path, std::string(default_log_name(static_cast<bool>(job.array))));
-  block.line("StdErr=" + log_path(job, spec.stderr_path, ""));
-  block.line("StdIn=" + (spec.stdin_path.empty() ? "/dev/null" : log_path(job, spec.stdin_path, "")));
-  block.line("StdOut=" + out);
+  const JobFiles files = job.spec ? job_files(job) : JobFiles{};
+  block.line("StdErr=" + files.err);
+  block.line("StdIn=" + files.in);
+  block.line("StdOut=" + files.out);
 }
 
 void asked_gpus(Block& block, const api::JobView& job) {
