@@ -34,7 +34,7 @@ if(DROVER_SANITIZE)
   endif()
 endif()
 # Bounds checks in the standard library in every build, as CHECK stays on.
-target_compile_definitions(drover_options INTERFACE _GLIBCXX_ASSERTIONS)
+target_compile_definitions(drover_options INTERFACE _GLIBCXX_ASSERTIONS DROVER_VERSION="${PROJECT_VERSION}")
 
 # drover_library(NAME [USES other...] [LINK external...]): src/NAME/**/*.cc as a static library, and
 # one test binary of src/NAME/**/*_test.cc. Public headers are compiled alone by a check target.

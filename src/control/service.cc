@@ -7,6 +7,7 @@
 #include "base/proto.h"
 #include "control/accounts.h"
 #include "domain/select.h"
+#include "engine/what_if.h"
 
 namespace drover::control {
 namespace {

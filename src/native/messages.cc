@@ -46,6 +46,16 @@ std::string_view sentence(RefusalCode code) {
     case RefusalCode::no_space: return "no space: the controller's disk is at its reserve";
     case RefusalCode::overloaded: return "the controller is busy: try again in a moment";
     case RefusalCode::unavailable: return "the controller does not take wishes at the moment";
+    case RefusalCode::too_many_cpus: return "no node has so many CPUs";
+    case RefusalCode::too_much_memory: return "no node has so much memory";
+    case RefusalCode::too_little_disk: return "no node has so much temporary disk";
+    case RefusalCode::no_such_feature: return "no node has such features";
+    case RefusalCode::node_closed: return "the node is drained or lost";
+    case RefusalCode::node_excluded: return "the node is excluded by the request";
+    case RefusalCode::node_taken: return "the node is taken as a whole";
+    case RefusalCode::gpus_busy: return "the GPUs are busy";
+    case RefusalCode::cpus_busy: return "the CPUs are busy";
+    case RefusalCode::memory_busy: return "the memory is busy";
   }
   return "";
 }
@@ -86,14 +96,24 @@ Errc errc_of(RefusalCode code) {
     case RefusalCode::too_many_gpus:
     case RefusalCode::too_many_nodes:
     case RefusalCode::no_node_fits:
-    case RefusalCode::invalid_limit: return Errc::invalid;
+    case RefusalCode::invalid_limit:
+    case RefusalCode::too_many_cpus:
+    case RefusalCode::too_much_memory:
+    case RefusalCode::too_little_disk:
+    case RefusalCode::no_such_feature:
+    case RefusalCode::node_excluded: return Errc::invalid;
     case RefusalCode::unknown_job:
     case RefusalCode::unknown_node: return Errc::not_found;
     case RefusalCode::not_permitted: return Errc::denied;
     case RefusalCode::already_ended:
     case RefusalCode::not_waiting:
     case RefusalCode::not_running:
-    case RefusalCode::not_requeueable: return Errc::conflict;
+    case RefusalCode::not_requeueable:
+    case RefusalCode::node_closed:
+    case RefusalCode::node_taken:
+    case RefusalCode::gpus_busy:
+    case RefusalCode::cpus_busy:
+    case RefusalCode::memory_busy: return Errc::conflict;
     case RefusalCode::too_many_jobs:
     case RefusalCode::overloaded: return Errc::exhausted;
     case RefusalCode::no_space:

@@ -256,6 +256,19 @@ std::string_view refusal_words(RefusalCode code) {
       return "Slurm temporarily unable to accept job, sleeping and retrying";
     case RefusalCode::unavailable:
       return "Unable to contact slurm controller (connect failure)";
+    case RefusalCode::too_many_cpus:
+    case RefusalCode::too_much_memory:
+    case RefusalCode::too_little_disk:
+    case RefusalCode::node_excluded:
+      return "Requested node configuration is not available";
+    case RefusalCode::no_such_feature:
+      return "Invalid feature specification";
+    case RefusalCode::node_closed:
+    case RefusalCode::node_taken:
+    case RefusalCode::gpus_busy:
+    case RefusalCode::cpus_busy:
+    case RefusalCode::memory_busy:
+      return "Requested nodes are busy";
   }
   return "Unspecified error";
 }
