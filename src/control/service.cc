@@ -175,7 +175,8 @@ Result<std::string> LiveService::payload(const PayloadHash& hash) { return *TRY(
 std::variant<api::WouldStart, Refusal> LiveService::would_start(const api::Execute& wish) {
   const auto* submit = std::get_if<Submit>(&wish.command);
   if (submit == nullptr) return Refusal{.code = RefusalCode::invalid_request, .subject = "command"};
-  return follower_.read([&](const Cluster& cluster, Instant now, std::uint64_t) -> std::variant<api::WouldStart, Refusal> {
+  using Answer = std::variant<api::WouldStart, Refusal>;
+  return follower_.read([&](const Cluster& cluster, Instant now, std::uint64_t) -> Answer {
     const auto would = engine::what_if_submitted(cluster, wish.caller, *submit, now);
     if (const auto* refusal = std::get_if<Refusal>(&would)) return *refusal;
     const auto& start = std::get<engine::WouldStart>(would);

@@ -22,8 +22,8 @@ void Sessions::accept(const wire::Request& request, wire::Responder responder) {
   }
   responder.upgrade({
       .on_open = [](const wire::WsSessionPtr&) {},
-      .on_message = [this](const wire::WsSessionPtr& socket, std::string& message) { return on_message(socket, message); },
-      .on_close = [this](const wire::WsSessionPtr& socket, const std::string& why) { on_close(socket, why); },
+      .on_message = [this](const wire::WsSessionPtr& s, std::string& message) { return on_message(s, message); },
+      .on_close = [this](const wire::WsSessionPtr& s, const std::string& why) { on_close(s, why); },
   });
 }
 
@@ -151,9 +151,10 @@ bool Sessions::on(const wire::WsSessionPtr& socket, Report report) {
         return body;
       },
       report.body);
-  return driver_.push({.input = std::move(input), .done = [this, socket, sequence = report.sequence](const StepAnswer&) {
-                         send(socket, ReportsStored{sequence});
-                       }});
+  const auto stored = [this, socket, sequence = report.sequence](const StepAnswer&) {
+    send(socket, ReportsStored{sequence});
+  };
+  return driver_.push({.input = std::move(input), .done = stored});
 }
 
 void Sessions::on_close(const wire::WsSessionPtr& socket, const std::string& why) {

@@ -24,7 +24,8 @@ Result<NodeFolder> node_folder(const std::string& state_dir, const std::string& 
     base = runtime != nullptr && *runtime == '/' ? fmt::format("{}/drover", runtime)
                                                  : fmt::format("/tmp/drover-{}", ::geteuid());
   }
-  NodeFolder folder{.path = fmt::format("{}/{}-{}", base, mark, node), .cgroup_root = fmt::format("drover/{}-{}", mark, node)};
+  NodeFolder folder{.path = fmt::format("{}/{}-{}", base, mark, node),
+                    .cgroup_root = fmt::format("drover/{}-{}", mark, node)};
   TRY(make_folders(base, ::geteuid() == 0 ? 0755 : 0700));
   // Jobs' scripts stand below it, each in a folder that only its user can read: others may pass through.
   TRY(make_folders(folder.path, 0711));
