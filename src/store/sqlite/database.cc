@@ -69,10 +69,10 @@ Status Query::run() {
   return Done{};
 }
 
-std::string Query::bytes(int column) const {
+std::string_view Query::view(int column) const {
   const auto* data = static_cast<const char*>(sqlite3_column_blob(handle_, column));
   if (data == nullptr) return {};
-  return std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(handle_, column)));
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(handle_, column))};
 }
 
 }  // namespace drover::store

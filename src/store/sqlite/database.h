@@ -76,7 +76,8 @@ class Query {
   // For statements without rows.
   Status run();
   [[nodiscard]] std::int64_t number(int column) const { return sqlite3_column_int64(handle_, column); }
-  [[nodiscard]] std::string bytes(int column) const;
+  [[nodiscard]] std::string bytes(int column) const { return std::string(view(column)); }
+  [[nodiscard]] std::string_view view(int column) const;
 
  private:
   const Database& database_;

@@ -120,7 +120,7 @@ Status SqliteLog::check_seen(std::uint64_t position, const Hash& hash) {
 }
 
 Result<std::string> SqliteLog::payload(const Hash& hash) {
-  return writer_->run([&](Tables& tables) { return tables.payload(hash); });
+  return writer_->run([&](Tables& tables) { return tables.payloads().read(hash); });
 }
 
 Status SqliteLog::write_snapshot(std::uint64_t position, std::string_view bytes, const std::vector<Hash>& payloads) {
@@ -135,9 +135,9 @@ Status SqliteLog::write_snapshot(std::uint64_t position, std::string_view bytes,
   }
   // Before the file: a payload that is kept too long does no harm, one that is dropped too early does.
   for (std::size_t at = 0; at < payloads.size(); at += kTouchesACommit) {
-    const Status touched = writer_->write([&](Tables& tables) -> Status {
+    Status touched = writer_->write([&](Tables& tables) -> Status {
       const std::size_t end = std::min(at + kTouchesACommit, payloads.size());
-      for (std::size_t i = at; i < end; ++i) TRY(tables.touch_payload(payloads[i], position));
+      for (std::size_t i = at; i < end; ++i) TRY(tables.payloads().touch(payloads[i], position));
       return Done{};
     });
     if (!touched) return touched;

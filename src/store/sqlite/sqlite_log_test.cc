@@ -289,7 +289,9 @@ int a_large_record_on_a_full_disk(const std::string& mount) {
   if (!log) return kNoMount;
   fill_disk(mount, 700 << 10);
   if (!is_low(*log) || log->space().reserve_bytes == 0) return 1;
-  if (append(*log, 1, std::string(900 << 10, 'r')).outcome != Outcome::stored) return 2;
+  const Payload script{.hash = sha256("script"), .bytes = "script"};
+  if (append(*log, 1, std::string(900 << 10, 'r'), {script}).outcome != Outcome::stored) return 2;
+  if (!log->payload(script.hash)) return 7;
   if (log->space().reserve_bytes != 0) return 3;
   const Appended failed = append(*log, 2, std::string(4 << 20, 'r'));
   if (failed.outcome != Outcome::unknown || failed.error.find("no space left") == std::string::npos) return 4;

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "store/format.h"
-#include "store/rules.h"
 
 namespace drover::store {
 namespace {
@@ -12,8 +11,8 @@ namespace {
 // In order of their names, so that the file's own list can be compared.
 constexpr const char* kSchema[] = {
     "CREATE TABLE meta(format INTEGER NOT NULL, cluster TEXT NOT NULL)",
-    "CREATE TABLE payload_uses(hash BLOB PRIMARY KEY, id INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE payloads(id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE TABLE payload_uses(id INTEGER PRIMARY KEY, used INTEGER NOT NULL)",
+    "CREATE TABLE payloads(id INTEGER PRIMARY KEY, hash BLOB NOT NULL, body BLOB NOT NULL)",
     "CREATE TABLE records(position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL)",
 };
 
@@ -78,35 +77,24 @@ Status Tables::prepare() {
   TRY(make(s.range, "SELECT min(position), max(position) FROM records"));
   TRY(make(s.insert, "INSERT INTO records VALUES(?1, ?2, ?3, ?4)"));
   TRY(make(s.rows, "SELECT position, crc, hash, body FROM records WHERE position >= ?1 ORDER BY position LIMIT ?2"));
-  TRY(make(s.delete_records, "DELETE FROM records WHERE position < ?1"));
-  TRY(make(s.find_payload, "SELECT id FROM payload_uses WHERE hash = ?1"));
-  TRY(make(s.touch_payload, "UPDATE payload_uses SET used = ?2 WHERE hash = ?1 AND used < ?2"));
-  TRY(make(s.insert_payload, "INSERT INTO payloads(body) VALUES(?1)"));
-  TRY(make(s.insert_use, "INSERT INTO payload_uses VALUES(?1, ?2, ?3)"));
-  TRY(make(s.read_payload, "SELECT body FROM payloads WHERE id = (SELECT id FROM payload_uses WHERE hash = ?1)"));
-  TRY(make(s.list_uses, "SELECT hash, id, used FROM payload_uses WHERE hash > ?1 ORDER BY hash LIMIT ?2"));
-  TRY(make(s.delete_use, "DELETE FROM payload_uses WHERE hash = ?1"));
-  return make(s.delete_payload, "DELETE FROM payloads WHERE id = ?1");
+  return make(s.delete_records, "DELETE FROM records WHERE position < ?1");
+}
+
+Status Tables::commit() {
+  TRY(database_.run("COMMIT"));
+  payloads_.committed();
+  return Done{};
+}
+
+void Tables::roll_back() {
+  database_.roll_back();
+  payloads_.rolled_back();
 }
 
 Status Tables::check() {
   const std::string answer = TRY(database_.ask("PRAGMA quick_check(1)"));
   if (answer != "ok") return damaged(database_, printable(answer));
-  return check_payloads();
-}
-
-Status Tables::check_payloads() {
-  std::int64_t whole = 0;
-  {
-    const Statement statement =
-        TRY(Statement::prepare(database_, "SELECT u.hash, p.body FROM payload_uses u LEFT JOIN payloads p USING (id)"));
-    for (Query query(database_, statement); TRY(query.step()); ++whole) {
-      const Hash hash = query.bytes(0);
-      if (sha256(query.bytes(1)) != hash) return damaged(database_, "payload " + hex(hash));
-    }
-  }
-  if (TRY(database_.ask("SELECT count(*) FROM payloads")) == std::to_string(whole)) return Done{};
-  return damaged(database_, "payloads are missing");
+  return payloads_.load();
 }
 
 Result<Tables::Range> Tables::range() {
@@ -143,62 +131,6 @@ Result<std::uint64_t> Tables::delete_records(std::uint64_t below, std::uint64_t 
   Query query(database_, statements_.delete_records);
   TRY(query.number(1, signed_of(end)).run());
   return end - held.first;
-}
-
-Status Tables::put_payload(const Payload& payload, std::uint64_t used) {
-  bool known = false;
-  {
-    Query query(database_, statements_.find_payload);
-    known = TRY(query.blob(1, payload.hash).step());
-  }
-  if (known) return touch_payload(payload.hash, used);
-  {
-    Query query(database_, statements_.insert_payload);
-    TRY(query.blob(1, payload.bytes).run());
-  }
-  Query query(database_, statements_.insert_use);
-  query.blob(1, payload.hash).number(2, sqlite3_last_insert_rowid(database_.handle())).number(3, signed_of(used));
-  return query.run();
-}
-
-Status Tables::touch_payload(const Hash& hash, std::uint64_t used) {
-  {
-    Query query(database_, statements_.touch_payload);
-    TRY(query.blob(1, hash).number(2, signed_of(used)).run());
-  }
-  if (sqlite3_changes(database_.handle()) > 0) return Done{};
-  Query query(database_, statements_.find_payload);
-  if (!TRY(query.blob(1, hash).step())) return no_such_payload(hash);
-  return Done{};
-}
-
-Result<std::string> Tables::payload(const Hash& hash) {
-  Query query(database_, statements_.read_payload);
-  if (!TRY(query.blob(1, hash).step())) return no_such_payload(hash);
-  std::string bytes = query.bytes(0);
-  if (sha256(bytes) == hash) return bytes;
-  return damaged(database_, "payload " + hex(hash));
-}
-
-Result<Hash> Tables::delete_payloads(const Hash& cursor, std::uint64_t below, std::uint64_t most) {
-  std::vector<std::pair<Hash, std::int64_t>> stale;
-  Hash last;
-  std::uint64_t seen = 0;
-  {
-    Query query(database_, statements_.list_uses);
-    query.blob(1, cursor).number(2, signed_of(most));
-    for (; TRY(query.step()); ++seen) {
-      last = query.bytes(0);
-      if (unsigned_of(query.number(2)) < below) stale.emplace_back(last, query.number(1));
-    }
-  }
-  for (const auto& [hash, id] : stale) {
-    Query use(database_, statements_.delete_use);
-    TRY(use.blob(1, hash).run());
-    Query body(database_, statements_.delete_payload);
-    TRY(body.number(1, id).run());
-  }
-  return seen < most ? Hash{} : last;
 }
 
 Status Tables::checkpoint() {

@@ -9,6 +9,7 @@
 
 #include "store/chain.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/payload_table.h"
 
 namespace drover::store {
 
@@ -24,12 +25,12 @@ class Tables {
   // Makes the tables of a new log.
   Status create(const std::string& cluster);
   // Finds what the records alone don't show: lost pages, broken trees, damaged or lost payloads. Reads
-  // the whole file.
+  // the whole file; before it there are no payloads.
   Status check();
 
   Status begin() { return database_.run("BEGIN IMMEDIATE"); }
-  Status commit() { return database_.run("COMMIT"); }
-  void roll_back() { database_.roll_back(); }
+  Status commit();
+  void roll_back();
 
   // 0, 0 when there is no record.
   struct Range {
@@ -43,13 +44,7 @@ class Tables {
   // Deletes at most `most` records before `below`; how many it was.
   Result<std::uint64_t> delete_records(std::uint64_t below, std::uint64_t most);
 
-  Status put_payload(const Payload& payload, std::uint64_t used);
-  // Errc::not_found when there is none.
-  Status touch_payload(const Hash& hash, std::uint64_t used);
-  Result<std::string> payload(const Hash& hash);
-  // Looks at `most` payloads after `cursor` and deletes those last used before `below`; the next
-  // cursor, or "" at the end.
-  Result<Hash> delete_payloads(const Hash& cursor, std::uint64_t below, std::uint64_t most);
+  [[nodiscard]] PayloadTable& payloads() { return payloads_; }
 
   // Pages in the write-ahead log that aren't yet in the database file.
   [[nodiscard]] int wal_pages() const { return wal_pages_; }
@@ -59,15 +54,13 @@ class Tables {
  private:
   explicit Tables(Database database) : database_(std::move(database)) {}
   Status prepare();
-  Status check_payloads();
 
   struct Statements {
     Statement range, insert, rows, delete_records;
-    Statement find_payload, touch_payload, insert_payload, insert_use, read_payload, list_uses, delete_use,
-        delete_payload;
   };
   Database database_;
   Statements statements_;
+  PayloadTable payloads_{database_};
   int wal_pages_ = 0;
 };
 

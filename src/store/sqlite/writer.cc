@@ -136,7 +136,7 @@ void Writer::commit(std::vector<Pending> pending) {
 
 Status Writer::store(const Group& group) {
   return transaction([&](Tables& tables) -> Status {
-    for (const auto& [payload, used] : group.payloads) TRY(tables.put_payload(*payload, used));
+    for (const auto& [payload, used] : group.payloads) TRY(tables.payloads().put(*payload, used));
     for (const Row& row : group.rows) TRY(tables.insert(row));
     return Done{};
   });
@@ -169,7 +169,7 @@ Status Writer::write(const std::function<Status(Tables&)>& task) {
 
 Status Writer::trim(std::uint64_t below) {
   // The evidence must not speak of what is about to go.
-  const Status settled = run([this](Tables&) -> Status {
+  Status settled = run([this](Tables&) -> Status {
     if (!broken_.empty()) return Error{Errc::unavailable, broken_};
     Status status = parts_.evidence.settle(head_);
     if (!status) break_log(status.error().message);
@@ -177,7 +177,7 @@ Status Writer::trim(std::uint64_t below) {
   });
   if (!settled) return settled;
   for (std::uint64_t deleted = kSlice; deleted == kSlice;) {
-    const Status cut = write([&](Tables& tables) -> Status {
+    Status cut = write([&](Tables& tables) -> Status {
       deleted = TRY(tables.delete_records(below, kSlice));
       return Done{};
     });
@@ -185,14 +185,13 @@ Status Writer::trim(std::uint64_t below) {
     const std::lock_guard lock(mutex_);
     first_ += deleted;
   }
-  Hash cursor;
-  do {
-    const Status cut = write([&](Tables& tables) -> Status {
-      cursor = TRY(tables.delete_payloads(cursor, below, kSlice));
+  for (std::uint64_t dropped = kSlice; dropped == kSlice;) {
+    Status cut = write([&](Tables& tables) -> Status {
+      dropped = TRY(tables.payloads().drop(below, kSlice));
       return Done{};
     });
     if (!cut) return cut;
-  } while (!cursor.empty());
+  }
   return Done{};
 }
 
