@@ -53,6 +53,7 @@ struct Call {
   std::function<std::optional<std::string>(const std::string&)> user_name;  // by name or number
   std::function<Environment()> login_environment;
   Controller* controller = nullptr;
+  std::function<void(Call& call)> flush;  // prints what is said so far, before a long wait
 
   std::string out;
   std::string err;

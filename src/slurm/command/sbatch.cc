@@ -115,6 +115,7 @@ int test_only(Call& call, const api::Execute& wish, const SbatchOptions& options
 }
 
 int wait_for(Call& call, JobId job) {
+  if (call.flush) call.flush(call);
   auto ended = call.controller->wait_ended(job);
   if (!ended) return call.fail(unreachable(ended.error()));
   int worst = 0;
