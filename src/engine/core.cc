@@ -92,19 +92,21 @@ void Core::on(const Timer&, Facts& facts, Outcome& out, Instant now) {
     if (at > now) break;
     due.push_back(job);
   }
-  for (const JobId job : due) on_alarm(facts, job, now);
+  JobsForgotten forgotten;
+  for (const JobId job : due) on_alarm(facts, job, now, forgotten);
+  if (!forgotten.jobs.empty()) facts.add(std::move(forgotten));
   for (const auto& [job, reservation] : cluster_.reservations()) {
     if (reservation.start <= now) out.pass_due = true;
   }
 }
 
-void Core::on_alarm(Facts& facts, JobId id, Instant now) {
+void Core::on_alarm(Facts& facts, JobId id, Instant now, JobsForgotten& forgotten) {
   const Job* job = cluster_.job(id);
   if (job == nullptr) return;
   if (job->phase == Phase::ended) {
     const auto& members = cluster_.array_members(job->array);
-    facts.add(JobsForgotten{.jobs = members.empty() ? std::vector<JobId>{id}
-                                                    : std::vector<JobId>(members.begin(), members.end())});
+    if (members.empty()) forgotten.jobs.push_back(id);
+    forgotten.jobs.insert(forgotten.jobs.end(), members.begin(), members.end());
     return;
   }
   if (job->phase != Phase::waiting) return;
@@ -143,12 +145,20 @@ void Core::draw_conclusions(Facts& facts, Outcome& out, Instant now) {
   for (std::size_t at = 0;;) {
     while (at < facts.list().size()) conclude(facts, at++, now);
     if (facts.jobs.empty() && facts.described.empty() && facts.rooms.empty() && !facts.configured) break;
+    if (facts.configured) note_all_waiting(facts);
     const std::set<JobId> jobs = facts.jobs;
     touched.insert(jobs.begin(), jobs.end());
     follow(facts, out);
     for (const JobId job : jobs) make_eligible(facts, job, now);
   }
   note_reasons(facts, touched);
+}
+
+// Other partitions, other standings.
+void Core::note_all_waiting(Facts& facts) {
+  cluster_.jobs().each([&](const Job& job) {
+    if (job.phase == Phase::waiting) facts.jobs.insert(job.id);
+  });
 }
 
 void Core::conclude(Facts& facts, std::size_t at, Instant now) {

@@ -56,13 +56,14 @@ class Core {
   [[nodiscard]] Answer decide(const Asked& input, Facts& facts, Outcome& out, Instant now);
   void follow(Facts& facts, Outcome& out);  // brings the indexes up to the facts
   void draw_conclusions(Facts& facts, Outcome& out, Instant now);
+  void note_all_waiting(Facts& facts);
   void conclude(Facts& facts, std::size_t at, Instant now);
   void settle_dependents(Facts& facts, JobId job, Instant now);
   void settle_namesakes(Facts& facts, const Job& ended, Instant now);
   void make_eligible(Facts& facts, JobId job, Instant now);
   void note_reasons(Facts& facts, const std::set<JobId>& jobs);
   bool note_queued_reasons(Facts& facts, std::uint32_t most);
-  void on_alarm(Facts& facts, JobId job, Instant now);
+  void on_alarm(Facts& facts, JobId job, Instant now, JobsForgotten& forgotten);
 
   Cluster cluster_;
   Index index_;

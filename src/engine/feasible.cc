@@ -95,6 +95,7 @@ Refusal no_such_gpu(const View& view, const Need& need, const policy::Ask& ask, 
     }
   }
   for (const auto& [model, count] : models) {
+    if (known && !iequals(model, ask.model)) continue;
     if (!nearest.empty()) nearest += " or ";
     nearest += gpus_per_node(std::min<std::int64_t>(count, want), model);
   }
