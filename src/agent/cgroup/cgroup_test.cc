@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -132,6 +134,43 @@ TEST(DeviceProgram, DeniesWhatIsListedAndIsShort) {
   EXPECT_EQ(program[9].imm, BPF_DEVCG_DEV_BLOCK);
 }
 
+// Runs `act` in a child inside the group.
+pid_t inside(Cgroup& group, const std::function<int()>& act) {
+  const auto entry = group.entry();
+  EXPECT_TRUE(entry.has_value());
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  auto files = entry->write_zero_to;
+  if (entry->clone_into >= 0) files.push_back(::openat(entry->clone_into, "cgroup.procs", O_WRONLY));
+  for (const int file : files) {
+    if (::write(file, "0", 1) != 1) ::_exit(99);
+  }
+  ::_exit(act());
+}
+int exit_of(pid_t pid) {
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(DeviceProgram, ANodeOfADeniedDeviceCannotBeMadeEvenByRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const CgroupTree tree = CgroupTree::detect("drover-test/devices-" + std::to_string(::getpid()));
+  if (tree.backend() == Backend::none) GTEST_SKIP() << "needs cgroups";
+  auto group = tree.create("1.0", {.denied = {{.major = 10, .minor = 229}}});
+  ASSERT_TRUE(group.has_value()) << group.error().message;
+  const TempFolder folder;
+  const pid_t pid = inside(**group, [&] {
+    const bool denied = ::mknod(folder.path("mine").c_str(), S_IFCHR | 0600, makedev(10, 229)) != 0 && errno == EPERM;
+    const bool other = ::mknod(folder.path("other").c_str(), S_IFCHR | 0600, makedev(10, 237)) == 0;
+    const bool usual = open_file("/dev/null", O_RDWR).has_value() && open_file("/dev/urandom", O_RDONLY).has_value();
+    return denied && other && usual ? 0 : 1;
+  });
+  EXPECT_EQ(exit_of(pid), 0);
+  EXPECT_TRUE((*group)->remove().has_value());
+  tree.remove_root();
+}
+
 // The second branch alone, as on a machine without v2.
 class LegacyCgroups : public ::testing::Test {
  protected:
@@ -144,23 +183,6 @@ class LegacyCgroups : public ::testing::Test {
     tree_ = CgroupTree::on(mounts, "drover-test/legacy-" + std::to_string(::getpid()));
   }
   void TearDown() override { tree_.remove_root(); }
-
-  // Runs `act` in a child inside the group.
-  static pid_t inside(Cgroup& group, const std::function<int()>& act) {
-    const auto entry = group.entry();
-    EXPECT_TRUE(entry.has_value());
-    const pid_t pid = ::fork();
-    if (pid != 0) return pid;
-    for (const int file : entry->write_zero_to) {
-      if (::write(file, "0", 1) != 1) ::_exit(99);
-    }
-    ::_exit(act());
-  }
-  static int exit_of(pid_t pid) {
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
 
   CgroupTree tree_ = CgroupTree::without("not yet");
 };

@@ -58,8 +58,9 @@ std::vector<pid_t> read_pids(const std::string& file) {
   return pids;
 }
 
-Status make_group(const std::string& path) {
-  if (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) return Done{};
+Result<bool> make_group(const std::string& path) {
+  if (::mkdir(path.c_str(), 0755) == 0) return true;
+  if (errno == EEXIST) return false;
   return system_error(errno, path);
 }
 
@@ -90,12 +91,17 @@ std::vector<std::int32_t> parse_cpu_list(std::string_view text) {
   return cpus;
 }
 
-std::string why_not_confined(const std::vector<std::int32_t>& cpus) {
-  if (cpus.empty()) return {};
+const std::vector<std::int32_t>& online_cpus() {
   static const std::vector<std::int32_t> online = [] {
     const auto text = read_file("/sys/devices/system/cpu/online");
     return text ? parse_cpu_list(*text) : std::vector<std::int32_t>{};
   }();
+  return online;
+}
+
+std::string why_not_confined(const std::vector<std::int32_t>& cpus) {
+  if (cpus.empty()) return {};
+  const std::vector<std::int32_t>& online = online_cpus();
   for (const std::int32_t cpu : cpus) {
     if (std::find(online.begin(), online.end(), cpu) == online.end()) {
       return "The job isn't confined to its CPUs: CPU " + std::to_string(cpu) +

@@ -16,13 +16,15 @@ namespace drover::agent {
 // The number of the line "key number", or the only number of the file for key "". 0 when missing.
 [[nodiscard]] std::int64_t read_number(const std::string& file, std::string_view key = "");
 [[nodiscard]] std::vector<pid_t> read_pids(const std::string& file);
-// Success also when it is there already.
-[[nodiscard]] Status make_group(const std::string& path);
+// False when it was there already.
+[[nodiscard]] Result<bool> make_group(const std::string& path);
 // A group that has just become empty may be busy for a moment.
 [[nodiscard]] Status remove_group(const std::string& path);
 [[nodiscard]] std::string cpu_list(const std::vector<std::int32_t>& cpus);
 // "0-3,8" -> {0, 1, 2, 3, 8}
 [[nodiscard]] std::vector<std::int32_t> parse_cpu_list(std::string_view text);
+// Read once, so before forks.
+[[nodiscard]] const std::vector<std::int32_t>& online_cpus();
 // Why these CPUs can't be the job's own on this machine, or "".
 [[nodiscard]] std::string why_not_confined(const std::vector<std::int32_t>& cpus);
 // The note for a limit whose controller is missing: "Memory isn't limited: ...".

@@ -23,8 +23,10 @@ std::string LegacyCgroup::path(const std::string& controller) const {
 Result<std::string> LegacyCgroup::make(const std::string& controller) {
   const std::string at = path(controller);
   if (at.empty()) return Error{Errc::unavailable, "the kernel has no cgroup controller " + controller};
-  TRY(make_group(at));
-  if (!read_pids(at + "/cgroup.procs").empty()) return Error{Errc::conflict, at + " still holds processes"};
+  const bool fresh = TRY(make_group(at));
+  if (!fresh && !read_pids(at + "/cgroup.procs").empty()) {
+    return Error{Errc::conflict, at + " still holds processes"};
+  }
   made_.push_back(at);
   return at;
 }
@@ -124,7 +126,7 @@ void LegacyCgroup::kill_all() {
 
 Usage LegacyCgroup::usage() const {
   Usage usage;
-  usage.cpu_us = unified_ ? unified_->usage().cpu_us : read_number(path("cpuacct") + "/cpuacct.usage") / 1000;
+  usage.cpu_us = unified_ ? unified_->cpu_us() : read_number(path("cpuacct") + "/cpuacct.usage") / 1000;
   usage.peak_memory = read_number(path("memory") + "/memory.max_usage_in_bytes");
   usage.oom_kills = read_number(path("memory") + "/memory.oom_control", "oom_kill");
   return usage;
@@ -133,7 +135,10 @@ Usage LegacyCgroup::usage() const {
 Status LegacyCgroup::remove() {
   entries_.clear();
   Status result = Done{};
-  for (const auto& [controller, at] : paths_) {
+  if (made_.empty()) {  // opened, so we don't know which were made
+    for (const auto& [controller, at] : paths_) made_.push_back(at);
+  }
+  for (const std::string& at : made_) {
     if (const Status removed = remove_group(at); !removed) result = removed;
   }
   if (unified_) {

@@ -103,6 +103,7 @@ CgroupTree CgroupTree::without(std::string reason) {
 }
 
 CgroupTree CgroupTree::on(const Mounts& mounts, const std::string& root) {
+  [[maybe_unused]] const auto& read_before_forks = online_cpus();
   CgroupTree tree;
   const bool limits_in_legacy = mounts.legacy.contains("memory") || mounts.legacy.contains("pids");
   if (!mounts.unified.empty()) {

@@ -12,8 +12,8 @@
 namespace drover::agent {
 
 Status UnifiedCgroup::create() {
-  TRY(make_group(path_));
-  if (!empty()) return Error{Errc::conflict, path_ + " still holds processes"};
+  const bool fresh = TRY(make_group(path_));
+  if (!fresh && !empty()) return Error{Errc::conflict, path_ + " still holds processes"};
   return Done{};
 }
 
@@ -62,8 +62,10 @@ void UnifiedCgroup::kill_all() {
   if (frozen) [[maybe_unused]] const Status thawed = write_value(path_ + "/cgroup.freeze", "0");
 }
 
+std::int64_t UnifiedCgroup::cpu_us() const { return read_number(path_ + "/cpu.stat", "usage_usec"); }
+
 Usage UnifiedCgroup::usage() const {
-  return {.cpu_us = read_number(path_ + "/cpu.stat", "usage_usec"),
+  return {.cpu_us = cpu_us(),
           .peak_memory = read_number(path_ + "/memory.peak"),
           .oom_kills = read_number(path_ + "/memory.events", "oom_kill")};
 }

@@ -22,6 +22,7 @@ class UnifiedCgroup final : public Cgroup {
   [[nodiscard]] bool empty() const override;
   void kill_all() override;
   [[nodiscard]] Usage usage() const override;
+  [[nodiscard]] std::int64_t cpu_us() const;
   [[nodiscard]] Status remove() override;
 
  private:

@@ -93,15 +93,6 @@ TEST_F(Process, TwoJobsSeeOneDeviceEachAndAJobWithoutSeesNone) {
   EXPECT_EQ(seen("3.0", {kFirst, kSecond}), "no\nno\n");
 }
 
-TEST_F(Process, ANodeOfAnothersDeviceCannotBeMadeEvenByRoot) {
-  StartSpec spec{.keep_capabilities = true};
-  spec.limits.denied = {kFirst};
-  node_.run("1.0", "cd " + node_.out("..") + "; mknod mine c 10 229 2>/dev/null && echo made; "
-                   "mknod other c 10 237 && echo other; "
-                   "dd if=/dev/zero of=/dev/null count=1 2>/dev/null && echo usual", spec);
-  EXPECT_EQ(node_.output(), "other\nusual\n");
-}
-
 TEST_F(Process, NothingOfAJobSurvivesIt) {
   const Ended ended = node_.run("1.0", "setsid sh -c 'trap \"\" TERM HUP; echo $$ > " + node_.out("child") +
                                            "; while :; do sleep 1; done' & while [ ! -s " + node_.out("child") +

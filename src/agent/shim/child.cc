@@ -78,10 +78,8 @@ class Start {
     must(::sched_setaffinity(0, sizeof(set), &set), Failure::Step::cgroup);
   }
 
+  // Only the mask: what the keeper ignored it stopped ignoring at its start.
   static void reset_signals() {
-    struct sigaction normal {};
-    normal.sa_handler = SIG_DFL;
-    for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &normal, nullptr);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -103,22 +101,17 @@ class Start {
       const std::vector<gid_t> groups(spec_.groups.begin(), spec_.groups.end());
       must(::setgroups(groups.size(), groups.data()), kStep);
       must(::setresgid(spec_.gid, spec_.gid, spec_.gid), kStep);
-      if (!spec_.keep_capabilities) drop_bounding_set();
+      drop_bounding_set();
       must(::setresuid(spec_.uid, spec_.uid, spec_.uid), kStep);
     } else if (::geteuid() != spec_.uid) {
       fail(kStep, EPERM);
     }
-    if (!spec_.keep_capabilities) drop_capabilities();
+    drop_capabilities();
     if (spec_.no_new_privileges) must(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), kStep);
   }
 
-  void drop_bounding_set() {
-    for (int capability = 0; capability < 64; ++capability) {
-      if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) continue;
-      if (errno == EINVAL) return;  // past the last one that this kernel knows
-      fail(Failure::Step::identity, errno);
-    }
-  }
+  // The keeper has done so before it forked us, once for all; asking is cheap, dropping isn't.
+  void drop_bounding_set() { must(empty_bounding_set() ? 0 : -1, Failure::Step::identity); }
 
   void drop_capabilities() {
     __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
@@ -181,6 +174,14 @@ pid_t clone_into(int cgroup) {
 }
 
 }  // namespace
+
+bool empty_bounding_set() {
+  for (int capability = 0;; ++capability) {
+    const int there = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    if (there < 0) return true;  // past the last one that this kernel knows
+    if (there == 1 && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return false;
+  }
+}
 
 std::string describe_failure(const Failure& failure, const StartSpec& spec) {
   const auto what = [&]() -> std::string {

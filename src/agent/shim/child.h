@@ -27,6 +27,9 @@ struct Failure {
 // What a shell would say: 127 not found, 126 can't be run, 1 for the rest.
 [[nodiscard]] int exit_code_of(const Failure& failure);
 
+// After this no program that we or our children execute gains a capability. False: not allowed to.
+[[nodiscard]] bool empty_bounding_set();
+
 // `program` is the path to run, or a name to look up; it takes the place of argv[0] for a script.
 [[nodiscard]] Result<Child> start_child(const StartSpec& spec, const std::string& program, const Entry& entry);
 

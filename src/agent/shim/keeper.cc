@@ -19,12 +19,14 @@
 #include <map>
 #include <vector>
 
+#include "agent/shim/child.h"
 #include "agent/shim/records.h"
 #include "agent/shim/shim.h"
 #include "base/overload.h"
 #include "base/proto.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/process.h"
 #include "os/socket.h"
 
 namespace drover::agent {
@@ -148,7 +150,8 @@ class Keeper {
     connections_.clear();
     shims_.clear();
     const auto spec = decode<StartSpec>(order.spec);
-    run_shim({.records = records_, .cgroups = cgroups_, .key = order.key, .control = std::move(control)},
+    run_shim({.records = records_, .cgroups = cgroups_, .key = order.key, .control = std::move(control),
+              .boot_id = boot_id_},
              spec ? *spec : StartSpec{});
     ::_exit(0);
   }
@@ -219,6 +222,7 @@ class Keeper {
 
   Records records_;
   CgroupTree cgroups_;
+  std::string boot_id_ = boot_id();
   Fd lock_, notify_, listening_, signals_, teller_;
   bool leaving_ = false;
   std::list<Connection> connections_;
@@ -230,6 +234,9 @@ void settle_in_background() {
   ::setsid();
   ::prctl(PR_SET_NAME, "drover-keeper", 0, 0, 0);
   [[maybe_unused]] const int moved = ::chdir("/");
+  // Once, for all jobs to come: ignored signals and the capabilities that exec could bring back.
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  if (::geteuid() == 0) [[maybe_unused]] const bool emptied = empty_bounding_set();
   ::umask(022);
   // Shims inherit this, their jobs don't.
   const auto file = open_file("/proc/self/oom_score_adj", O_WRONLY);

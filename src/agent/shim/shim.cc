@@ -21,7 +21,6 @@
 #include "base/proto.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "os/process.h"
 #include "os/socket.h"
 
 namespace drover::agent {
@@ -63,7 +62,7 @@ class Shim {
     ::sigemptyset(&child_only);
     ::sigaddset(&child_only, SIGCHLD);
     children_ = Fd(::signalfd(-1, &child_only, SFD_CLOEXEC | SFD_NONBLOCK));
-    claim_ = Claim{.devices = spec_.devices, .boot_id = boot_id()};
+    claim_ = Claim{.devices = spec_.devices, .boot_id = place_.boot_id};
   }
 
   Status begin() {

@@ -16,6 +16,7 @@ struct ShimPlace {
   const CgroupTree& cgroups;
   std::string key;
   Fd control;  // bound at records.control_path(key)
+  std::string boot_id;
 };
 
 // Runs the attempt to its end in this process, which has no other duties.

@@ -75,7 +75,6 @@ struct StartSpec {
   SignalScope warn_scope = SignalScope::all_but_main;
   Duration grace = seconds(30);  // between SIGTERM and SIGKILL when the time is up
   bool no_new_privileges = true;
-  bool keep_capabilities = false;  // matters to jobs of root only
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "argv", self.argv);
@@ -99,7 +98,6 @@ struct StartSpec {
     visit(19, "warn_scope", self.warn_scope);
     visit(20, "grace", self.grace);
     visit(21, "no_new_privileges", self.no_new_privileges);
-    visit(22, "keep_capabilities", self.keep_capabilities);
   }
   friend bool operator==(const StartSpec&, const StartSpec&) = default;
 };
