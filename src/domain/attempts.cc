@@ -56,6 +56,7 @@ void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
     closing.cause = end.cause;
     closing.exit = end.exit;
     closing.note = end.note;
+    closing.at = end.at;
   }
   const Cause cause = by_order ? job.cause : closing.cause;
   Usage usage = closing.usage;
@@ -67,7 +68,7 @@ void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
                      .cause = cause,
                      .exit = closing.exit,
                      .usage = usage,
-                     .at = now,
+                     .at = closing.at == Instant{} ? now : closing.at,
                      .by = cause == Cause::cancelled ? job.cancelled_by : 0,
                      .note = closing.note});
   const bool again = facts.cluster().job(id)->requeue;
@@ -93,7 +94,7 @@ void end_share(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
                        .exit = end.exit,
                        .usage = end.usage,
                        .note = end.note,
-                       .at = now});
+                       .at = end.at == Instant{} ? now : end.at});
   if (end.leftover) drain(facts, end.node, std::string(kLeftoverReason), now);
 }
 
@@ -103,6 +104,16 @@ void on_started(Facts& facts, const ReportStarted& report, Instant now) {
   if (job->placement->shares.front().node != report.node) return;  // only the script's node says so
   facts.add(JobStarted{.job = report.job, .attempt = report.attempt, .at = now});
 }
+
+namespace {
+
+// A job that ended while no controller looked ended then, not when it was heard of.
+Instant ran_until(const Job& job, const ReportEnded& report, Instant now) {
+  if (report.ran <= Duration{0}) return now;
+  return std::min(now, job.started + report.ran);
+}
+
+}  // namespace
 
 void on_ended(Facts& facts, const ReportEnded& report, Instant now) {
   const Job* job = facts.cluster().job(report.job);
@@ -116,7 +127,8 @@ void on_ended(Facts& facts, const ReportEnded& report, Instant now) {
              .exit = report.exit,
              .usage = told ? Usage{} : report.usage,
              .note = report.note,
-             .leftover = report.leftover},
+             .leftover = report.leftover,
+             .at = ran_until(*job, report, now)},
             now);
 }
 

@@ -18,6 +18,7 @@ struct ShareEnd {
   Usage usage;
   std::string note;
   bool leftover = false;
+  Instant at;  // by the node's own count of how long it ran; Instant{}: only known to be over by now
 };
 // The node's part is over. The last part ends the attempt; before that the other nodes are told to
 // end theirs. What was ordered before (cancel, requeue) is how it is shown.

@@ -404,6 +404,7 @@ void Cluster::on(const ShareEnded& e) {
     closing->cause = e.cause;
     closing->exit = e.exit;
     closing->note = e.note;
+    closing->at = e.at;
   }
   closing->usage.user_cpu += e.usage.user_cpu;
   closing->usage.system_cpu += e.usage.system_cpu;

@@ -141,6 +141,7 @@ struct Closing {
   Usage usage;                    // added up
   std::string note;
   std::vector<NodeId> released;   // nodes that hold nothing of it any more
+  Instant at;                     // of the first part's end
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "cause", self.cause);
@@ -148,6 +149,7 @@ struct Closing {
     visit(3, "usage", self.usage);
     visit(4, "note", self.note);
     visit(5, "released", self.released);
+    visit(6, "at", self.at);
   }
   friend bool operator==(const Closing&, const Closing&) = default;
 };
