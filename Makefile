@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test check bench install asan tsan clang format clean
+.PHONY: help deps build demo test soak check install asan tsan clang format clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,14 @@ test: deps ## Build and run every test
 	@cmake --preset dev > /dev/null
 	@cmake --build build/dev -j $(JOBS)
 	@ctest --test-dir build/dev --output-on-failure -j $(JOBS)
+
+demo: build ## Start a small cluster of its own and show what drover does (about three minutes)
+	@tools/demo
+
+soak: deps ## The long form of the live tests: 200 kills of the controller under submits
+	@cmake --preset dev > /dev/null
+	@cmake --build build/dev -j $(JOBS)
+	@DROVER_KILLS=200 ctest --test-dir build/dev --output-on-failure -L live --timeout 3600
 
 format: ## Format the sources in place
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i

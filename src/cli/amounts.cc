@@ -8,7 +8,7 @@
 namespace drover::cli {
 namespace {
 
-constexpr std::size_t kMostNames = 65'536;
+constexpr std::size_t kMostNames = 16'384;
 constexpr std::size_t kLongestName = 63;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 60U;
 constexpr std::int64_t kMostSeconds = 100LL * 366 * 86'400;
@@ -169,7 +169,7 @@ Result<std::vector<std::string>> expand_names(std::string_view text) {
     const auto first = parse_uint(low);
     const auto last = dash == std::string_view::npos ? first : parse_uint(range.substr(dash + 1));
     if (!first || !last || *last < *first) return bad(text, "a list of names, as n[1-4,7] is");
-    if (*last - *first >= kMostNames - names.size()) return bad(text, "possible: more than 65536 names");
+    if (*last - *first >= kMostNames - names.size()) return bad(text, "possible: more than 16384 names");
     for (std::uint64_t n = *first; n <= *last; ++n) {
       names.push_back(prefix + padded(n, low.size()) + suffix);
       TRY(name_is_good(text, names.back()));

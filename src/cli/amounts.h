@@ -25,7 +25,7 @@ namespace drover::cli {
 // "8.0" -> 80.
 [[nodiscard]] Result<std::uint32_t> parse_capability(std::string_view text);
 
-// "n[1-3,07-08]-a" -> n1-a n2-a n3-a n07-a n08-a; one pair of brackets at most, 65,536 names at most.
+// "n[1-3,07-08]-a" -> n1-a n2-a n3-a n07-a n08-a; one pair of brackets at most, 16,384 names at most.
 [[nodiscard]] Result<std::vector<std::string>> expand_names(std::string_view text);
 
 }  // namespace drover::cli

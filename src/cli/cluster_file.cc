@@ -41,6 +41,7 @@ partitions:
 
 Status read_nodes(ClusterFile& file, const YamlValue& list) {
   std::map<std::string, int, std::less<>> lines;
+  constexpr std::size_t kMostNodes = 16'384;
   for (const YamlValue& item : TRY(list.items())) {
     for (NodeDeclaration& node : TRY(read_node(item))) {
       const auto [first, fresh] = lines.emplace(node.declared.name, item.line());
@@ -49,6 +50,7 @@ Status read_nodes(ClusterFile& file, const YamlValue& list) {
                           std::to_string(first->second));
       }
       file.nodes.push_back(std::move(node));
+      if (file.nodes.size() > kMostNodes) return item.error("a cluster has at most 16384 nodes");
     }
   }
   if (file.nodes.empty()) return list.error("a cluster needs at least one node");

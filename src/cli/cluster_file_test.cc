@@ -105,7 +105,7 @@ TEST(ClusterFile, SettingsAndPartitionsSayTheirUnits) {
 
 TEST(ClusterFile, AMistakeIsOneLineWithItsPlaceAndItsCure) {
   const std::pair<std::string, std::string> cases[] = {
-      {"", "c.yaml: it is empty"},
+      {"", "c.yaml:1: it is empty"},
       {"node:\n  - name: a\n", "c.yaml:1: unknown key 'node'; did you mean 'nodes'?"},
       {"cluster: x\n", "c.yaml:1: 'nodes:' is missing: a cluster needs at least one node"},
       {"nodes: []\n", "c.yaml:1: a cluster needs at least one node"},
@@ -130,7 +130,8 @@ TEST(ClusterFile, AMistakeIsOneLineWithItsPlaceAndItsCure) {
       {"nodes: [{name: a}]\nsettings: {kill_grace: 30}\n",
        "c.yaml:2: '30' is not a time: a unit is missing, as in 30s or 30m"},
       {"nodes: [{name: a}\n", "c.yaml:2: not YAML: end of sequence flow not found"},
-      {"nodes: [{name: a}]\n---\nx: 1\n", "c.yaml:3: only one YAML document may stand in it"},
+      {"nodes: [{name: a}]\n---\nx: 1\n", "c.yaml:2: only one YAML document may stand in it"},
+      {"{nodes: [{name: a}]}\n}\n", "c.yaml:2: only one YAML document may stand in it"},
   };
   for (const auto& [text, words] : cases) EXPECT_EQ(complaint(text), words) << text;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kGpuKeys[] = {"model", "count", "memory", "product", "capability",
                                          "files", "nvlink", "numa",  "attributes"};
-constexpr std::uint32_t kMostGpus = 1024;
+constexpr std::uint32_t kMostGpus = 64;
 
 // Which card of the table it is, or nullptr; an error when the file must say more.
 Result<const Card*> card_of(const YamlValue& where, std::string_view model, std::optional<Bytes> memory) {
@@ -97,7 +97,7 @@ Result<std::vector<DeviceInfo>> read_group(const YamlValue& entry, std::uint32_t
   if (const YamlValue* number = fields.find("count")) {
     count = TRY(number->number());
     if (count == 0 || count > kMostGpus) {
-      return number->error("count is 1 to 1024; a node without GPUs has gpus: none");
+      return number->error("count is 1 to 64; a node without GPUs has gpus: none");
     }
   } else if (files != nullptr) {
     count = static_cast<std::uint32_t>(std::min<std::size_t>(TRY(files->items()).size(), kMostGpus));
@@ -128,7 +128,7 @@ Result<std::vector<DeviceInfo>> read_gpus(const YamlValue& value, const std::str
       gpu.uuid = "GPU-declared-" + node + "-" + std::to_string(gpu.index);
       gpus.push_back(std::move(gpu));
     }
-    if (gpus.size() > kMostGpus) return group.error("a node has at most 1024 GPUs");
+    if (gpus.size() > kMostGpus) return group.error("a node has at most 64 GPUs");
   }
   return gpus;
 }

@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kNodeKeys[] = {"name",   "address", "cpus",     "sockets", "cores", "threads",
                                           "memory", "disk",    "features", "labels",  "gpus"};
 constexpr std::uint32_t kMostCpus = 65'536;
+constexpr std::size_t kMostGpus = 100'000;  // of one entry
 
 Result<std::uint32_t> positive(const YamlFields& fields, std::string_view key, std::uint32_t otherwise) {
   const YamlValue* value = fields.find(key);
@@ -87,6 +88,7 @@ Result<std::vector<NodeDeclaration>> read_node(const YamlValue& entry) {
   for (const std::string& each : *names) {
     node.declared.name = each;
     if (gpus != nullptr) node.declared.devices = TRY(read_gpus(*gpus, each));
+    if (names->size() * node.declared.devices.size() > kMostGpus) return gpus->error("these are more than 100000 GPUs");
     nodes.push_back(node);
   }
   return nodes;

@@ -23,6 +23,8 @@ constexpr Duration kSteady = seconds(30);  // one that ran this long has started
 constexpr Duration kLongestPause = seconds(30);
 constexpr int kHopeless = 3;
 constexpr int kNotStarted = 127;
+constexpr int kRefused = 2;  // a daemon's exit code for what won't be better at the next start
+constexpr int kMany = 100;
 
 // In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become(char* const* argv, int input, int log, pid_t parent) {
@@ -98,6 +100,7 @@ void Supervisor::start(Daemon& daemon, Duration now) {
 
 void Supervisor::note_end(Daemon& daemon, int status, Duration now) {
   daemon.ends = now - daemon.started >= kSteady ? 1 : daemon.ends + 1;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kRefused) daemon.ends = kMany;
   ++daemon.restarts;
   daemon.pid = 0;
   const Duration pause = pause_before(daemon.ends);

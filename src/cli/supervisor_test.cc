@@ -73,6 +73,13 @@ TEST(Supervisor, ThreeEarlyEndsAreHopelessAndTheLogSaysWhy) {
   EXPECT_EQ(tail_of(watched.folder.path("d.log"), 1), "no store");
 }
 
+TEST(Supervisor, ARefusalIsHopelessAtOnceButTriedAgainLater) {
+  Watched watched("exit 2");
+  ASSERT_TRUE(watched.tend_until([&] { return watched.supervisor.hopeless() != nullptr; }));
+  EXPECT_EQ(watched.said.size(), 1U);
+  EXPECT_EQ(watched.said[0], "d ended with exit code 2; starting it again in 30 s");
+}
+
 TEST(Supervisor, AMissingProgramIsToldInItsLog) {
   TempFolder folder;
   Supervisor supervisor({{.name = "d", .argv = {"/no/such"}, .log = folder.path("log")}}, [](const std::string&) {});

@@ -1,7 +1,10 @@
 #include "cli/yaml_value.h"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <algorithm>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include "base/text.h"
@@ -15,6 +18,29 @@ Error at(const std::string& file, int line, std::string_view what) {
 
 // yaml-cpp counts lines from 0, and says -1 when it doesn't know.
 int line_of(const YAML::Mark& mark) { return mark.line >= 0 ? mark.line + 1 : 1; }
+
+class Ignore : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { line = line_of(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+  int line = 0;
+};
+
+// Where a second document begins, or what the parser takes for one; 0 when there is none. (LoadAll
+// never ends on some texts that go on after their first document.)
+int second_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Ignore ignore;
+  return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore) ? ignore.line : 0;
+}
 
 std::string unknown_key(std::string_view key, std::span<const std::string_view> known) {
   const std::string_view meant = nearest_word(key, known);
@@ -32,11 +58,12 @@ YamlValue::YamlValue(YAML::Node node, std::shared_ptr<const std::string> file, i
 
 Result<YamlValue> YamlValue::parse(const std::string& text, const std::string& file) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) return at(file, line_of(documents[1].Mark()), "only one YAML document may stand in it");
-    if (documents.empty() || documents[0].IsNull()) return Error{Errc::invalid, file + ": it is empty"};
-    const int line = line_of(documents[0].Mark());
-    return YamlValue(documents[0], std::make_shared<const std::string>(file), line);
+    const YAML::Node document = YAML::Load(text);
+    if (document.IsNull()) return Error{Errc::invalid, file + ":1: it is empty"};
+    if (const int second = second_document(text); second != 0) {
+      return at(file, second, "only one YAML document may stand in it");
+    }
+    return YamlValue(document, std::make_shared<const std::string>(file), line_of(document.Mark()));
   } catch (const YAML::Exception& broken) {
     return at(file, line_of(broken.mark), "not YAML: " + printable(broken.msg));
   }

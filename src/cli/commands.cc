@@ -1,0 +1,56 @@
+#include "cli/commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+#include "cli/up.h"
+
+namespace drover::cli {
+
+int run_command(int argc, char** argv) {
+  CLI::App app{"drover keeps jobs on a cluster: it starts, watches and stops one."};
+  app.require_subcommand(1);
+  std::function<int()> chosen;
+
+  UpOptions up_options;
+  CLI::App* const up_verb = app.add_subcommand("up", "Start a cluster on this machine, and keep it running");
+  up_verb->add_option("--cluster", up_options.cluster_file, "What it consists of (YAML); else a small default cluster");
+  up_verb->add_option("--state", up_options.state, "Where it keeps its state");
+  up_verb->add_flag("--detach", up_options.detach, "Return once it answers, and leave it in the background");
+  up_verb->add_flag("--private", up_options.hidden, "Don't let other commands find it without DROVER_STATE");
+  up_verb->callback([&] { chosen = [&] { return up(up_options); }; });
+
+  StatusOptions status_options;
+  std::string format = "text";
+  CLI::App* const status_verb = app.add_subcommand("status", "Show the cluster: nodes, GPUs, jobs, what is off");
+  status_verb->add_option("--state", status_options.state, "Its state folder, if it isn't found by itself");
+  status_verb->add_option("-o,--output", format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  status_verb->callback([&] {
+    status_options.json = format == "json";
+    chosen = [&] { return status(status_options); };
+  });
+
+  DownOptions down_options;
+  CLI::App* const down_verb = app.add_subcommand("down", "Stop the cluster that `drover up` runs");
+  down_verb->add_option("--state", down_options.state, "Its state folder, if it isn't found by itself");
+  down_verb->add_flag("--keep-jobs", down_options.keep_jobs, "Leave the running jobs alone instead of ending them");
+  down_verb->callback([&] { chosen = [&] { return down(down_options); }; });
+
+  CLI::App* const version_verb = app.add_subcommand("version", "Print the version");
+  version_verb->callback([&] {
+    chosen = [] {
+      std::puts("drover " DROVER_VERSION);
+      return 0;
+    };
+  });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return chosen();
+}
+
+}  // namespace drover::cli
