@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text.h"
-#include "slurm/script/array.h"
 #include "slurm/launch/batch.h"
+#include "slurm/script/array.h"
 #include "slurm/script/memory.h"
 
 namespace drover::slurm {

@@ -14,20 +14,23 @@ Result<std::int64_t> parse_memory_mib(std::string_view text) {
   const Error malformed{Errc::invalid,
                         "'" + printable(text) + "' is not a size: write a whole number and K, M, G or T"};
   if (!number) return malformed;
+  // The top is 2 PiB, so that products with counts of nodes and CPUs stay below 63 bits.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 31U;
+  const Error too_much{Errc::invalid, "'" + printable(text) + "' is more memory than can exist"};
+  if (unit == "k" || unit == "kb") {
+    const std::uint64_t rounded_up = *number / 1024 + (*number % 1024 != 0 ? 1 : 0);
+    if (rounded_up > kMost) return too_much;
+    return static_cast<std::int64_t>(rounded_up);
+  }
   std::uint64_t factor = 1;
   if (unit == "g" || unit == "gb") {
     factor = 1024;
   } else if (unit == "t" || unit == "tb") {
     factor = 1024 * 1024;
-  } else if (unit == "k" || unit == "kb") {
-    return static_cast<std::int64_t>(*number / 1024 + (*number % 1024 != 0 ? 1 : 0));
   } else if (!unit.empty() && unit != "m" && unit != "mb") {
     return malformed;
   }
-  // The top is 2^42 MiB, so that sums over nodes and CPUs stay far from overflow.
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 42U;
-  if (*number > kMost / factor)
-    return Error{Errc::invalid, "'" + printable(text) + "' is more memory than can exist"};
+  if (*number > kMost / factor) return too_much;
   return static_cast<std::int64_t>(*number * factor);
 }
 

@@ -17,8 +17,8 @@ TEST(Memory, IsWhole1024BasedMegabytes) {  // C74
     ASSERT_TRUE(parsed) << text;
     EXPECT_EQ(*parsed, mib) << text;
   }
-  for (const char* bad :
-       {"2.5G", "32GiB", "-1", "", "G", " 4", "4 G", "+4", "4X", "99999999999999999999", "9999999999T"}) {
+  for (const char* bad : {"2.5G", "32GiB", "-1", "", "G", " 4", "4 G", "+4", "4X", "99999999999999999999",
+                          "9999999999T", "18446744073709551615K"}) {
     EXPECT_FALSE(parse_memory_mib(bad)) << bad;
   }
 }
