@@ -28,18 +28,10 @@ std::string changed(std::string text, const std::string& other, drover::Random& 
     const std::size_t at = text.empty() ? 0 : random.below(text.size() + 1);
     const std::size_t length = text.size() == at ? 0 : random.below(std::min<std::size_t>(text.size() - at, 16) + 1);
     switch (random.below(5)) {
-      case 0:
-        text.insert(at, 1, kNasty[random.below(kNasty.size())]);
-        break;
-      case 1:
-        text.erase(at, length);
-        break;
-      case 2:
-        text.insert(at, text.substr(at, length));
-        break;
-      case 3:
-        text.insert(at, other.substr(random.below(other.size() + 1), 16));
-        break;
+      case 0: text.insert(at, 1, kNasty[random.below(kNasty.size())]); break;
+      case 1: text.erase(at, length); break;
+      case 2: text.insert(at, text.substr(at, length)); break;
+      case 3: text.insert(at, other.substr(random.below(other.size() + 1), 16)); break;
       default:
         if (at < text.size()) text[at] = static_cast<char>(random.below(256));
     }
