@@ -1,5 +1,7 @@
 #include "cli/ask.h"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -8,6 +10,16 @@
 
 namespace drover::cli {
 namespace {
+
+// n2 before n10: by what stands before the last digits, then by length.
+bool by_name(const api::NodeView& a, const api::NodeView& b) {
+  const auto key = [](const api::NodeView& view) {
+    const std::string& name = view.node.name();
+    const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+    return std::tuple(name.substr(0, digits), name.size(), name);
+  };
+  return key(a) < key(b);
+}
 
 // A person waits, or a loop that will ask again.
 native::Client client_of(const Place& place) {
@@ -29,6 +41,7 @@ Result<ClusterView> look(const Place& place) {
   ClusterView view;
   view.overview = TRY(client.overview());
   TRY(client.nodes([&](api::NodeView& node) { view.nodes.push_back(std::move(node)); }));
+  std::ranges::sort(view.nodes, by_name);
   return view;
 }
 

@@ -131,7 +131,7 @@ TEST(ClusterFile, AMistakeIsOneLineWithItsPlaceAndItsCure) {
        "c.yaml:2: '30' is not a time: a unit is missing, as in 30s or 30m"},
       {"nodes: [{name: a}\n", "c.yaml:2: not YAML: end of sequence flow not found"},
       {"nodes: [{name: a}]\n---\nx: 1\n", "c.yaml:2: only one YAML document may stand in it"},
-      {"{nodes: [{name: a}]}\n}\n", "c.yaml:2: only one YAML document may stand in it"},
+      {"{nodes: [{name: a}]}\n}\n", "c.yaml:2: not YAML: illegal flow end"},
   };
   for (const auto& [text, words] : cases) EXPECT_EQ(complaint(text), words) << text;
 }

@@ -4,26 +4,36 @@
 
 #include <algorithm>
 #include <csignal>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "base/text.h"
+#include "native/discovery.h"
 #include "os/clock.h"
 #include "os/file.h"
 
 namespace drover::cli {
 namespace {
 
-// A process of drover-shim that was started for a folder inside the state folder. Shims have the
-// command line of the keeper that forked them.
-bool belongs(const std::string& command_line, const std::string& inside) {
-  const auto words = split(command_line, '\0');
-  if (words.empty() || !(words[0] == "drover-shim" || words[0].ends_with("/drover-shim"))) return false;
-  return std::ranges::any_of(words, [&](std::string_view word) { return word.starts_with(inside); });
+// The runtime folders of the nodes; an agent's keeper has its own on its command line.
+std::vector<std::string> folders_of(const Place& place, const std::vector<std::string>& nodes) {
+  std::vector<std::string> folders;
+  for (const std::string& node : nodes) {
+    const auto paths = native::node_paths(native::Surroundings::here(), place.node(node), node);
+    if (paths) folders.push_back(paths->folder + "/");
+  }
+  return folders;
 }
 
-std::vector<pid_t> processes_of(const Place& place) {
+// Shims have the command line of the keeper that forked them.
+bool belongs(const std::string& command_line, const std::vector<std::string>& folders) {
+  const auto words = split(command_line, '\0');
+  if (words.empty() || !words[0].ends_with("drover-shim")) return false;
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    return std::ranges::any_of(folders, [&](const std::string& folder) { return word.starts_with(folder); });
+  });
+}
+
+std::vector<pid_t> processes_of(const std::vector<std::string>& folders) {
   std::vector<pid_t> found;
   const auto entries = list_folder("/proc");
   if (!entries) return found;
@@ -31,20 +41,21 @@ std::vector<pid_t> processes_of(const Place& place) {
     const auto pid = parse_int(entry);
     if (!pid) continue;
     const auto command_line = read_file("/proc/" + entry + "/cmdline");
-    if (command_line && belongs(*command_line, place.state() + "/")) found.push_back(static_cast<pid_t>(*pid));
+    if (command_line && belongs(*command_line, folders)) found.push_back(static_cast<pid_t>(*pid));
   }
   return found;
 }
 
 }  // namespace
 
-int end_keepers_of(const Place& place, Duration patience) {
-  for (const pid_t pid : processes_of(place)) ::kill(pid, SIGTERM);
+int end_keepers_of(const Place& place, const std::vector<std::string>& nodes, Duration patience) {
+  const std::vector<std::string> folders = folders_of(place, nodes);
+  std::vector<pid_t> left = processes_of(folders);
+  for (const pid_t pid : left) ::kill(pid, SIGTERM);
   const Duration end = since_boot() + patience;
-  std::vector<pid_t> left = processes_of(place);
   while (!left.empty() && since_boot() < end) {
-    std::this_thread::sleep_for(Duration(50));
-    left = processes_of(place);
+    std::this_thread::sleep_for(Duration(20));
+    left = processes_of(folders);
   }
   return static_cast<int>(left.size());
 }

@@ -177,8 +177,8 @@ void Runner::end_jobs() {
 }
 
 void Runner::end_keepers() {
-  const int left = end_keepers_of(place_, seconds(5));
-  if (left > 0) say(std::to_string(left) + " processes of the nodes are still there");
+  const int left = end_keepers_of(place_, names_, seconds(5));
+  if (left > 0) say(std::to_string(left) + " keepers or shims of the nodes are still there, with their jobs");
 }
 
 }  // namespace drover::cli

@@ -3,10 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "os/file.h"
 
@@ -92,6 +95,18 @@ Status write_pointer(const Surroundings& at, const std::string& state_dir) {
 void remove_pointer(const Surroundings& at, const std::string& state_dir) {
   const std::string pointer = pointer_file(at);
   if (follow(pointer, at.uid) == state_dir) static_cast<void>(remove_file(pointer));
+}
+
+Result<NodePaths> node_paths(const Surroundings& at, const std::string& state_dir, const std::string& node) {
+  char* const whole = ::realpath(state_dir.c_str(), nullptr);
+  if (whole == nullptr) return system_error(errno, state_dir);
+  const std::uint64_t hash = fnv1a(whole);
+  std::free(whole);  // NOLINT(cppcoreguidelines-no-malloc)
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string mark;
+  for (int shift = 28; shift >= 0; shift -= 4) mark += kHex[(hash >> static_cast<unsigned>(shift)) & 15U];
+  return NodePaths{.folder = folder_of(pointer_file(at)) + "/" + mark + "-" + node,
+                   .cgroup_root = "drover/" + mark + "-" + node};
 }
 
 }  // namespace drover::native

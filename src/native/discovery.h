@@ -38,6 +38,16 @@ struct Surroundings {
 // Takes the pointer away if it still leads there.
 void remove_pointer(const Surroundings& at, const std::string& state_dir);
 
+// Where the agent of a node with this state folder keeps what must outlive it but not the machine: on
+// tmpfs where there is one. The name comes from the folder, so that two clusters never meet, and is
+// short enough for sockets.
+struct NodePaths {
+  std::string folder;
+  std::string cgroup_root;
+};
+[[nodiscard]] Result<NodePaths> node_paths(const Surroundings& at, const std::string& state_dir,
+                                           const std::string& node);
+
 inline constexpr std::string_view kSocketName = "droverd.sock";
 [[nodiscard]] inline std::string socket_in(const std::string& state_dir) {
   return state_dir + "/" + std::string(kSocketName);

@@ -80,5 +80,20 @@ TEST(Discovery, EachUserHasAPlaceOfHisOwn) {
   EXPECT_EQ(pointer_file(at), "/run/drover/state");
 }
 
+TEST(Discovery, NodesOfDifferentStatesNeverMeet) {
+  const TempFolder root;
+  const Surroundings at = user(root);
+  ASSERT_TRUE(make_folders(root.path("a")).has_value());
+  ASSERT_TRUE(make_folders(root.path("b")).has_value());
+  const auto a = node_paths(at, root.path("a"), "n1");
+  const auto b = node_paths(at, root.path("b"), "n1");
+  ASSERT_TRUE(a && b);
+  EXPECT_NE(a->folder, b->folder);
+  EXPECT_NE(a->cgroup_root, b->cgroup_root);
+  EXPECT_EQ(a->folder, node_paths(at, root.path("b/../a/"), "n1")->folder);
+  EXPECT_TRUE(a->folder.starts_with(pointer_file(at).substr(0, pointer_file(at).rfind('/'))));
+  EXPECT_FALSE(node_paths(at, root.path("none"), "n1"));
+}
+
 }  // namespace
 }  // namespace drover::native

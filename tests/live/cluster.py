@@ -35,7 +35,8 @@ partitions:
 settings: {kill_grace: 2s, requeue_delay: 1s, node_timeout: 10s}
 """
 
-ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL"}
+ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE",
+         "BOOT_FAIL"}
 
 
 def as_root(test):
@@ -56,6 +57,13 @@ def alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
     except OSError:
         return False
+
+
+def runtime_folder(state, node):
+    mark = 14695981039346656037
+    for byte in os.fsencode(os.path.realpath(state)):
+        mark = (mark ^ byte) * 1099511628211 % (1 << 64)
+    return f"/run/drover/{mark & 0xffffffff:08x}-{node}"
 
 
 class Cluster:
@@ -147,12 +155,17 @@ class Cluster:
         for pid in self.keepers():
             os.kill(pid, signal.SIGKILL)
 
+    def runtime_folders(self):
+        """Where keepers and shims of this cluster live (native/discovery.h: node_paths)."""
+        return [runtime_folder(self.state / "nodes" / name, name) for name in self.names]
+
     def processes(self):
-        """Everything whose command line names this cluster's state."""
+        """Everything whose command line names this cluster's state or runtime folders."""
+        places = [f"{p}/" for p in [self.state, *self.runtime_folders()]]
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             line = command_line(int(entry.name))
-            if any(a.endswith(str(self.state)) or f"{self.state}/" in a for a in line):
+            if any(a == str(self.state) or any(p in a for p in places) for a in line):
                 found.append(int(entry.name))
         return found
 
@@ -192,6 +205,8 @@ class Cluster:
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        for folder in self.runtime_folders():
+            shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(self.base, ignore_errors=True)
 
     def log(self, key, lines=20):

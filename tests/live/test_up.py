@@ -1,7 +1,6 @@
 """`drover up`, `drover status` and `drover down`."""
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from cluster import BIN, SLOW, YAML, Cluster, alive, as_root
+from cluster import BIN, SLOW, YAML, alive, as_root, runtime_folder
 
 DROVER = str(BIN / "drover")
 
@@ -41,10 +40,12 @@ class Up(unittest.TestCase):
         return done.stdout
 
     def processes(self):
+        places = [str(self.state)] + [runtime_folder(self.state / "nodes" / n, n) for n in ("n1", "n2", "n3")]
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:
-                if str(self.state).encode() in (entry / "cmdline").read_bytes() and alive(entry.name):
+                line = os.fsdecode((entry / "cmdline").read_bytes())
+                if any(p in line for p in places) and alive(entry.name):
                     found.append(int(entry.name))
             except OSError:
                 continue
