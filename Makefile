@@ -5,10 +5,13 @@ PREFIX ?= /usr/local
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test soak check install asan tsan clang format clean
+.PHONY: help deps build demo test soak bench check install asan tsan clang format clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+bench: build ## Measure: a table, and build/bench.json
+	@$(BUILD)/bin/drover-bench --programs build/bin --json build/bench.json
 
 deps: ## Install what is missing from Debian's packages (says what; sudo when not root)
 	@tools/install-deps
