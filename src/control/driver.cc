@@ -48,6 +48,7 @@ void Driver::run() {
   Instant now = time_.advance(wall_now(), since_boot());
   for (;;) {
     std::vector<Work> works = inbox_.pop_all(patience(now));
+    linger(works);
     now = time_.advance(wall_now(), since_boot());
     Group group;
     if (const auto jump = time_.take_jump()) fold(group, {.input = ClockJump{*jump}}, now);
@@ -59,6 +60,16 @@ void Driver::run() {
     run_passes(group, now);
     if (!group.empty()) flush(std::move(group), now);
     if (stopping_ && works.empty() && inbox_.size() == 0) return;
+  }
+}
+
+// Under a stream of inputs, those that come within a moment share one commit; the first after a quiet
+// time never waits.
+void Driver::linger(std::vector<Work>& works) {
+  if (works.empty() || works.size() >= kGroup || stopping_ || since_boot() - flushed_ > kBusy) return;
+  const Duration until = since_boot() + kLinger;
+  for (Duration now = since_boot(); now < until && works.size() < kGroup && !stopping_; now = since_boot()) {
+    std::ranges::move(inbox_.pop_all(until - now), std::back_inserter(works));
   }
 }
 
@@ -90,6 +101,7 @@ void Driver::fold(Group& group, Work&& work, Instant now) {
 void Driver::flush(Group&& group, Instant now) {
   Committed committed = std::move(group.committed);
   committed.at = now;
+  flushed_ = since_boot();
   std::unique_lock lock(mutex_);
   if (group.inputs.empty()) {
     waiting_.push_back(std::move(committed));

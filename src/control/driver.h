@@ -64,6 +64,7 @@ class Driver {
  private:
   struct Group;
   void run();
+  void linger(std::vector<Work>& works);
   void fold(Group& group, Work&& work, Instant now);
   void flush(Group&& group, Instant now);
   void run_passes(Group& group, Instant now);
@@ -73,6 +74,8 @@ class Driver {
 
   static constexpr std::size_t kGroup = 512;     // inputs in one record
   static constexpr std::size_t kInFlight = 32;   // records on their way to the disk
+  static constexpr Duration kBusy = milliseconds(8);    // since the last record: more is to be expected
+  static constexpr Duration kLinger = milliseconds(3);  // then, for the next ones to share the commit
   static constexpr int kSlices = 4;              // of a pass between two looks at the inbox
 
   Options options_;
@@ -84,6 +87,7 @@ class Driver {
   wire::Inbox<Work> inbox_;
   Instant wake_at_;
   bool pass_due_ = true;
+  Duration flushed_{0};  // since boot, when the last record went out
   std::uint64_t position_;
 
   std::mutex mutex_;

@@ -28,7 +28,9 @@ void answer_refusal(const wire::Responder& responder, bool proto, const Refusal&
   AnswerBody body;
   body.error = ErrorBody{std::string(errc_word(code)), refusal_text(refusal)};
   body.refusal = refusal;
-  answer_body(responder, proto, http_status(code), body);
+  // Insufficient Storage: unlike a busy controller (503), asking again in a moment won't help.
+  const int status = refusal.code == RefusalCode::no_space ? 507 : http_status(code);
+  answer_body(responder, proto, status, body);
 }
 
 void answer_bytes(const wire::Responder& responder, int status, std::string_view type, wire::Bytes body) {

@@ -20,7 +20,7 @@ drover::Cause cause_of(const Ended& ended) {
     case Cause::time_limit: return drover::Cause::time_limit;
     case Cause::terminated: return from_word<drover::Cause>(ended.reason).value_or(drover::Cause::cancelled);
     case Cause::out_of_memory: return drover::Cause::out_of_memory;
-    case Cause::not_started: return drover::Cause::launch_failed;
+    case Cause::not_started: return ended.own_fault ? drover::Cause::failed : drover::Cause::launch_failed;
     case Cause::lost: return drover::Cause::unknown;
   }
   return drover::Cause::unknown;

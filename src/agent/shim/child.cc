@@ -199,6 +199,19 @@ std::string describe_failure(const Failure& failure, const StartSpec& spec) {
   return what() + ": " + std::generic_category().message(failure.error);
 }
 
+bool is_own_fault(const Failure& failure) {
+  switch (failure.step) {
+    case Failure::Step::cgroup:
+    case Failure::Step::limits:
+    case Failure::Step::identity: return false;
+    case Failure::Step::input:
+    case Failure::Step::output:
+    case Failure::Step::errors:
+    case Failure::Step::program: return true;
+  }
+  return false;
+}
+
 int exit_code_of(const Failure& failure) {
   if (failure.step != Failure::Step::program) return 1;
   return failure.error == ENOENT ? 127 : 126;

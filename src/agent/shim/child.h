@@ -26,6 +26,8 @@ struct Failure {
 [[nodiscard]] std::string describe_failure(const Failure& failure, const StartSpec& spec);
 // What a shell would say: 127 not found, 126 can't be run, 1 for the rest.
 [[nodiscard]] int exit_code_of(const Failure& failure);
+// The job's own files or program: another node would fail just so.
+[[nodiscard]] bool is_own_fault(const Failure& failure);
 
 // After this no program that we or our children execute gains a capability. False: not allowed to.
 [[nodiscard]] bool empty_bounding_set();

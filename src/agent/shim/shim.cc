@@ -273,6 +273,7 @@ class Shim {
     if (failure_) {
       ended.message = describe_failure(*failure_, spec_).substr(0, kMessageLimit);
       ended.exit_code = exit_code_of(*failure_);
+      ended.own_fault = is_own_fault(*failure_);
     }
     ended.cause = cause_           ? *cause_
                   : failure_       ? Cause::not_started

@@ -187,6 +187,7 @@ struct Ended {
   std::int64_t peak_memory = 0;  // bytes, of the whole cgroup, else of the largest process
   std::int64_t oom_kills = 0;
   bool leftover = false;  // processes that not even SIGKILL ends are still there
+  bool own_fault = false; // not started, and no other node would: its files or its program are wrong
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "cause", self.cause);
@@ -203,6 +204,7 @@ struct Ended {
     visit(12, "peak_memory", self.peak_memory);
     visit(13, "oom_kills", self.oom_kills);
     visit(14, "leftover", self.leftover);
+    visit(15, "own_fault", self.own_fault);
   }
   friend bool operator==(const Ended&, const Ended&) = default;
 };

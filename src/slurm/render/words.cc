@@ -283,12 +283,14 @@ std::string refusal_hint(const Refusal& refusal) {
   for (const Amount& amount : refusal.amounts) {
     add(amount.name + ": " + std::to_string(amount.want) + " wanted, " + std::to_string(amount.have) + " there");
   }
-  if (refusal.code == RefusalCode::too_many_gpus && !refusal.amounts.empty()) {
-    // In the words that can be typed again.
-    const std::string model = refusal.subject.empty() ? "" : printable(refusal.subject) + ":";
-    add("nearest request that fits: --gres=gpu:" + model + std::to_string(refusal.amounts.front().have));
-  } else if (!refusal.nearest.empty()) {
-    add("nearest request that fits: " + refusal.nearest);
+  if (!refusal.nearest.empty()) {
+    std::string nearest = "nearest request that fits: " + refusal.nearest;
+    if (refusal.code == RefusalCode::too_many_gpus && !refusal.amounts.empty()) {
+      // And in words that can be typed again.
+      const std::string model = refusal.subject.empty() ? "" : printable(refusal.subject) + ":";
+      nearest += " (--gres=gpu:" + model + std::to_string(refusal.amounts.front().have) + ")";
+    }
+    add(nearest);
   }
   return hint;
 }
