@@ -131,7 +131,8 @@ Answer decide_hold(Facts& facts, const Caller& caller, const SetHold& wish) {
 
 Answer decide_requeue(Facts& facts, const Caller& caller, const Requeue& wish, Instant now) {
   return for_each_target(facts, caller, wish.jobs, [&](const Target& target, JobId& done) -> Outcome {
-    if (target.task != kNoTask && wish.hold) done = alone(facts, target);
+    const Job& job = *facts.cluster().job(target.job);
+    if (job.phase == Phase::waiting && job.requeue && wish.hold) done = alone(facts, target);
     return requeue_one(facts, caller, wish, done, now);
   });
 }

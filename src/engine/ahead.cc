@@ -43,16 +43,17 @@ std::optional<Reserve> at_instant(const Cluster& cluster, const Rooms& rooms, co
 }  // namespace
 
 std::optional<Reserve> look_ahead(const Cluster& cluster, const Rooms& rooms, std::vector<Demand>& demands,
-                                  const std::vector<Release>& releases, Instant now, Overlay& then) {
+                                  const std::function<std::optional<Release>()>& next, Instant now, Overlay& then) {
   std::vector<std::vector<Slot>> slots;
   for (Demand& demand : demands) slots.push_back(demand.slots(cluster, rooms));
   then.clear();
   const Instant soonest = next_minute(now);
-  for (std::size_t i = 0; i < releases.size();) {
-    const Instant at = std::max(releases[i].at, soonest);
+  std::optional<Release> release = next();
+  while (release) {
+    const Instant at = std::max(release->at, soonest);
     std::set<NodeId> changed;
-    for (; i < releases.size() && std::max(releases[i].at, soonest) == at; ++i) {
-      let_go(cluster, rooms, releases[i], then, changed);
+    for (; release && std::max(release->at, soonest) == at; release = next()) {
+      let_go(cluster, rooms, *release, then, changed);
     }
     for (std::size_t d = 0; d < demands.size(); ++d) {
       for (const NodeId node : changed) demands[d].revise(slots[d], cluster, node, then.at(node));

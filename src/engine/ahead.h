@@ -1,6 +1,7 @@
 // Looking ahead: when and where a job could start once the jobs that run have ended at their limits.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,12 +23,13 @@ struct Release {
 // The next full minute: a job past its limit is expected to be gone by then, again and again.
 [[nodiscard]] Instant next_minute(Instant now);
 
-// `releases` in the order of time. Tries the demands in order at each instant; nothing when none of
+// `next` gives one release after the other in the order of time, then nothing. Tries the demands in order at each instant; nothing when none of
 // them fits even after the last release. `then` receives the rooms at that instant, of the nodes
 // that differ from now.
 [[nodiscard]] std::optional<Reserve> look_ahead(const Cluster& cluster, const Rooms& rooms,
-                                                std::vector<Demand>& demands, const std::vector<Release>& releases,
-                                                Instant now, Overlay& then);
+                                                std::vector<Demand>& demands,
+                                                const std::function<std::optional<Release>()>& next, Instant now,
+                                                Overlay& then);
 
 // What is left for jobs that run past a reservation's start. `then`: the rooms at that instant, for
 // nodes that differ from now.

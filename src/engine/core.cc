@@ -94,7 +94,10 @@ void Core::on(const Timer&, Facts& facts, Outcome& out, Instant now) {
   }
   JobsForgotten forgotten;
   for (const JobId job : due) on_alarm(facts, job, now, forgotten);
-  if (!forgotten.jobs.empty()) facts.add(std::move(forgotten));
+  if (!forgotten.jobs.empty()) {
+    keep_delays(facts, forgotten);
+    facts.add(std::move(forgotten));
+  }
   for (const auto& [job, reservation] : cluster_.reservations()) {
     if (reservation.start <= now) out.pass_due = true;
   }
@@ -117,6 +120,23 @@ void Core::on_alarm(Facts& facts, JobId id, Instant now, JobsForgotten& forgotte
   }
   settle_dependency(facts, id, now);
   make_eligible(facts, id, now);
+}
+
+// "after:job+minutes" outlives the record of that job as a begin time.
+void Core::keep_delays(Facts& facts, const JobsForgotten& forgotten) {
+  for (const JobId id : forgotten.jobs) {
+    const Instant started = cluster_.job(id)->started;
+    const std::set<JobId> waiting = cluster_.dependents(id);
+    for (const JobId dependent : waiting) {
+      const Job& job = *cluster_.job(dependent);
+      if (!job.dependency || job.dependency->any || started == Instant{}) continue;
+      Instant begin = job.begin;
+      for (const DependencyTerm& term : job.dependency->terms) {
+        if (term.kind == DependencyKind::after && term.job == id) begin = std::max(begin, started + term.delay);
+      }
+      if (begin != job.begin) facts.add(JobModified{.job = dependent, .begin = begin});
+    }
+  }
 }
 
 void Core::on(const Pass& input, Facts& facts, Outcome& out, Instant now) {
@@ -173,6 +193,9 @@ void Core::conclude(Facts& facts, std::size_t at, Instant now) {
     const JobId job = ended->job;
     settle_dependents(facts, job, now);
     settle_namesakes(facts, *cluster_.job(job), now);
+  } else if (const auto* forgotten = std::get_if<JobsForgotten>(&event)) {
+    const std::vector<JobId> jobs = forgotten->jobs;
+    for (const JobId job : jobs) settle_all(facts, cluster_.dependents(job), now);
   }
 }
 
@@ -184,7 +207,12 @@ void Core::settle_dependents(Facts& facts, JobId id, Instant now) {
     const auto& more = cluster_.dependents(job->array);
     waiting.insert(more.begin(), more.end());
   }
+  settle_all(facts, std::move(waiting), now);
+}
+
+void Core::settle_all(Facts& facts, std::set<JobId> waiting, Instant now) {
   for (const JobId dependent : waiting) settle_dependency(facts, dependent, now);
+  facts.jobs.merge(waiting);  // the alarm of a delayed one may have changed
 }
 
 void Core::settle_namesakes(Facts& facts, const Job& ended, Instant now) {

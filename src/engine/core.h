@@ -59,6 +59,8 @@ class Core {
   void note_all_waiting(Facts& facts);
   void conclude(Facts& facts, std::size_t at, Instant now);
   void settle_dependents(Facts& facts, JobId job, Instant now);
+  void settle_all(Facts& facts, std::set<JobId> waiting, Instant now);
+  void keep_delays(Facts& facts, const JobsForgotten& forgotten);
   void settle_namesakes(Facts& facts, const Job& ended, Instant now);
   void make_eligible(Facts& facts, JobId job, Instant now);
   void note_reasons(Facts& facts, const std::set<JobId>& jobs);

@@ -115,15 +115,20 @@ void Index::touch(const Cluster& cluster, JobId id) {
     if (standing.queued) queue(cluster, *entry, *job, standing);
   } else if (job != nullptr && job->phase == Phase::ended) {
     alarm = forget_at(cluster, *job);
-    if (job->array && alarm == Instant{}) {  // perhaps the last of its array to end
-      const JobId first = *cluster.array_members(job->array).begin();
-      if (first != id && cluster.job(first)->phase == Phase::ended) {
-        set_alarm(entries_.contains(first) ? entries_.at(first) : entries_.insert(first, {}), first,
-                  forget_at(cluster, *cluster.job(first)));
-      }
-    }
   }
+  if (job != nullptr && job->array) touch_first(cluster, *job);
   set_alarm(entries_.at(id), id, alarm);
+  if (entries_.at(id).blank()) entries_.erase(id);
+}
+
+// The first record of an array has the alarm to forget all of them: another one may have been the
+// last to end, or has come back.
+void Index::touch_first(const Cluster& cluster, const Job& member) {
+  const JobId id = *cluster.array_members(member.array).begin();
+  const Job& first = *cluster.job(id);
+  if (id == member.id || first.phase != Phase::ended) return;
+  Entry* entry = entries_.find(id);
+  set_alarm(entry != nullptr ? *entry : entries_.insert(id, {}), id, forget_at(cluster, first));
   if (entries_.at(id).blank()) entries_.erase(id);
 }
 

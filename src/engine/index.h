@@ -75,6 +75,7 @@ class Index {
     }
   };
   void touch(const Cluster& cluster, JobId job);
+  void touch_first(const Cluster& cluster, const Job& member);
   void touch_array(const Cluster& cluster, JobId array);
   void queue(const Cluster& cluster, Entry& entry, const Job& job, const Standing& standing);
   void unqueue(Entry& entry);

@@ -1,6 +1,7 @@
 #include "engine/pass.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <queue>
 
@@ -158,22 +159,22 @@ class Pass {
     }
   }
 
-  // Of the jobs that run and of those that this plan starts.
-  [[nodiscard]] std::vector<Release> releases() const {
-    std::vector<Release> all;
-    for (const auto& [at, id] : index_.ends()) {
-      const Job* job = cluster_.job(id);
-      all.push_back({.at = at, .placement = job->placement.get(), .job = job});
-    }
-    const auto running = static_cast<std::ptrdiff_t>(all.size());
+  // Of the jobs that run and of those that this plan starts, in the order of time.
+  [[nodiscard]] std::function<std::optional<Release>()> releases() const {
+    std::vector<Release> planned;
     for (const Start& start : plan_.starts) {
-      if (start.limit > Duration{0}) all.push_back({.at = now_ + start.limit, .placement = &start.placement});
+      if (start.limit > Duration{0}) planned.push_back({.at = now_ + start.limit, .placement = &start.placement});
     }
-    std::stable_sort(all.begin() + running, all.end(), earlier);
-    std::inplace_merge(all.begin(), all.begin() + running, all.end(), earlier);
-    return all;
+    std::ranges::stable_sort(planned, {}, &Release::at);
+    return [this, planned = std::move(planned), at = std::size_t{0},
+            running = index_.ends().begin()]() mutable -> std::optional<Release> {
+      const bool more = running != index_.ends().end();
+      if (at < planned.size() && (!more || planned[at].at < running->first)) return planned[at++];
+      if (!more) return std::nullopt;
+      const Job* job = cluster_.job(running->second);
+      return Release{.at = running++->first, .placement = job->placement.get(), .job = job};
+    };
   }
-  static bool earlier(const Release& a, const Release& b) { return a.at < b.at; }
 
   const Cluster& cluster_;
   Index& index_;

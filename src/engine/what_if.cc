@@ -58,7 +58,11 @@ std::variant<WouldStart, Refusal> what_if_submitted(const Cluster& cluster, cons
     }
   }
   Overlay then;
-  const auto later = look_ahead(cluster, rooms, demands, running(cluster), soonest, then);
+  const std::vector<Release> releases = running(cluster);
+  std::size_t at = 0;
+  const auto later = look_ahead(cluster, rooms, demands, [&]() -> std::optional<Release> {
+    return at < releases.size() ? std::optional(releases[at++]) : std::nullopt;
+  }, soonest, then);
   if (!later) return WouldStart{.at = {}, .placement = {}, .partition = demands.front().partition()};
   return WouldStart{.at = later->start, .placement = later->placement, .partition = later->partition};
 }
