@@ -48,13 +48,18 @@ std::optional<Reserve> look_ahead(const Cluster& cluster, const Rooms& rooms, st
   for (Demand& demand : demands) slots.push_back(demand.slots(cluster, rooms));
   then.clear();
   const Instant soonest = next_minute(now);
+  std::vector<Release> overdue;
   std::optional<Release> release = next();
-  while (release) {
-    const Instant at = std::max(release->at, soonest);
+  for (; release && release->at <= now; release = next()) overdue.push_back(*release);
+  while (release || !overdue.empty()) {
+    const bool late = !overdue.empty() && (!release || soonest <= release->at);
+    const Instant at = late ? soonest : release->at;
     std::set<NodeId> changed;
-    for (; release && std::max(release->at, soonest) == at; release = next()) {
-      let_go(cluster, rooms, *release, then, changed);
+    if (late) {
+      for (const Release& r : overdue) let_go(cluster, rooms, r, then, changed);
+      overdue.clear();
     }
+    for (; release && release->at == at; release = next()) let_go(cluster, rooms, *release, then, changed);
     for (std::size_t d = 0; d < demands.size(); ++d) {
       for (const NodeId node : changed) demands[d].revise(slots[d], cluster, node, then.at(node));
       if (auto reserve = at_instant(cluster, rooms, demands[d], slots[d], then, at)) return reserve;
