@@ -75,7 +75,6 @@ Overlay keep_for(const Cluster& cluster, const Rooms& rooms, const Placement& pl
     const Room& at_start = later == then.end() ? rooms.at(share.node) : later->second;
     Room room = rooms.at(share.node);
     policy::take(room, cluster.node(share.node), share, placement.exclusive);
-    --room.jobs;
     room.exclusive = rooms.at(share.node).exclusive;
     room.memory = std::min(rooms.at(share.node).memory, at_start.memory - share.memory);
     if (placement.exclusive) room.open = false;  // nobody may be left there at that instant
