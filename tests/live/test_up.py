@@ -107,8 +107,8 @@ class Up(unittest.TestCase):
         self.assertIsNone(self.daemon("droverd"))
         self.assertIsNone(self.daemon("drover-agent"))
         self.up()
-        self.until(lambda: "FAILED|6:0" in self.run_it("sacct", "-X", "-n", "-P", "-j", job, "-o", "State,ExitCode").stdout,
-                   "it ended with its own exit code")
+        row = ["sacct", "-X", "-n", "-P", "-j", job, "-o", "State,ExitCode"]
+        self.until(lambda: "FAILED|6:0" in self.run_it(*row).stdout, "it ended with its own exit code")
 
     def test_daemons_that_die_are_started_again(self):
         self.up()
