@@ -138,7 +138,7 @@ std::optional<Refusal> check_amounts(const View& view, const Need& need) {
   policy::Cost least;
   for (const Node* node : view.nodes) {
     if (!policy::match_of(need, *node).ok && node->inventory.disk >= need.request.disk) continue;
-    const policy::Cost cost = policy::cost_of(need, *node, need.least_units(), need.tasks_of(need.least_units()));
+    const policy::Cost cost = policy::cost_of(need, *node, need.least_units());
     least.cpus = std::max(least.cpus, cost.cpus);
     if (least.memory == Bytes{} || cost.memory < least.memory) least.memory = cost.memory;
     cpus = std::max<std::int64_t>(cpus, node->inventory.cpus);

@@ -45,13 +45,13 @@ bool gpus_fit(const Need& need, const Match& match, std::uint64_t free, const Co
 }
 
 bool fits(const Need& need, const Match& match, const Node& node, const Room& room, std::uint32_t units) {
-  const Cost cost = cost_of(need, node, units, need.tasks_of(units));
+  const Cost cost = cost_of(need, node, units);
   if (need.task_cap > 0 && cost.tasks > need.task_cap) return false;
   return cost.cpus <= room.cpu_count && cost.memory <= room.memory && gpus_fit(need, match, room.devices, cost);
 }
 
 Cost least_cost(const Need& need, const Node& node) {
-  return cost_of(need, node, need.least_units(), need.tasks_of(need.least_units()));
+  return cost_of(need, node, need.least_units());
 }
 
 Refusal refused(RefusalCode code, std::string subject, const char* what, std::int64_t have, std::int64_t want) {
@@ -141,9 +141,9 @@ Match match_of(const Need& need, const Node& node) {
   return match;
 }
 
-Cost cost_of(const Need& need, const Node& node, std::uint32_t units, std::uint32_t tasks) {
+Cost cost_of(const Need& need, const Node& node, std::uint32_t units) {
   const Request& r = need.request;
-  Cost cost{.tasks = tasks};
+  Cost cost{.tasks = need.tasks_of(units)};
   std::uint32_t gpus = 0;
   for (std::size_t i = 0; i < need.asks.size(); ++i) {
     cost.gpus[i] = need.gpus_total > 0 ? units : need.asks[i].per_node + cost.tasks * need.asks[i].per_task;

@@ -28,7 +28,7 @@ struct Cost {
   Bytes memory;
   std::array<std::uint32_t, kMaxAsks> gpus{};
 };
-[[nodiscard]] Cost cost_of(const Need& need, const Node& node, std::uint32_t units, std::uint32_t tasks);
+[[nodiscard]] Cost cost_of(const Need& need, const Node& node, std::uint32_t units);
 
 // How many units fit, at most `most`; 0 when fewer than the least do.
 [[nodiscard]] std::uint32_t units_in(const Need& need, const Match& match, const Node& node, const Room& room,

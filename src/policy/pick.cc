@@ -109,7 +109,9 @@ CpuSet pick_cpus(const Node& node, const CpuSet& free, std::uint32_t count, std:
 
 NodeShare pick_share(const Need& need, const Match& match, const Node& node, const Room& room, std::uint32_t units,
                      std::uint32_t tasks, const Room* spare) {
-  const Cost cost = cost_of(need, node, units, tasks);
+  // What the units were found to fit by, even where rounding leaves the node a task less: else a
+  // reservation would hold less than the test of whether it still fits asks for.
+  const Cost cost = cost_of(need, node, units);
   NodeShare share{.node = node.id, .tasks = tasks, .memory = cost.memory};
   Bits chosen = 0;
   for (std::size_t i = 0; i < need.asks.size(); ++i) {

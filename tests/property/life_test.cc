@@ -80,6 +80,21 @@ void check_jobs(const Cluster& cluster) {
   }
 }
 
+// The arithmetic that places and the rows that explain say the same of every job and node.
+void check_rows(const Cluster& cluster) {
+  cluster.jobs().each([&](const Job& job) {
+    if (job.phase != Phase::waiting) return;
+    const policy::Need need = policy::need_of(cluster.request(job));
+    if (need.task_cap > 0) return;  // a bound over several nodes, which no single row can see
+    for (const Node& node : cluster.nodes()) {
+      const policy::Room room = policy::room_of(node);
+      const auto units = policy::units_in(need, policy::match_of(need, node), node, room, need.most_units());
+      const auto refusal = policy::refusal_of(need, node, room);
+      EXPECT_EQ(units > 0, !refusal) << "job " << job.id.value() << " on " << node.name();
+    }
+  });
+}
+
 // ---- what must hold of the facts of a step ----
 
 class Watch {
@@ -230,6 +245,7 @@ void live(std::uint64_t seed, int steps) {
     ASSERT_TRUE(replayed == core.view()) << "step " << n;
     check_ledger(core.view());
     check_jobs(core.view());
+    if (restarts.chance(1, 8)) check_rows(core.view());
     due = out.pass_due;
   }
 }
