@@ -3,6 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BUILD := build/release
+PROGRAMS := drover droverd drover-agent drover-shim drover-slurm
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo test soak bench check install asan tsan clang format clean
@@ -18,7 +19,7 @@ deps: ## Install what is missing from Debian's packages (says what; sudo when no
 
 build: deps ## Build the release binaries into build/bin
 	@cmake --preset release > build-cmake.log 2>&1 || { cat build-cmake.log; rm -f build-cmake.log; exit 1; }; rm -f build-cmake.log
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) --target $(PROGRAMS)
 	@mkdir -p build && ln -sfn release/bin build/bin
 
 test: deps ## Build and run every test
