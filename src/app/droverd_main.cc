@@ -18,7 +18,9 @@
 #include "native/discovery.h"
 #include "native/server.h"
 #include "os/file.h"
+#include "os/process.h"
 #include "slurm/launch/batch.h"
+#include "slurm/launch/mail.h"
 #include "wire/http_server.h"
 
 namespace {
@@ -53,6 +55,20 @@ control::DoorLaunches doors() {
   return doors;
 }
 
+// Letters to the owners of jobs. The mail program is started and not waited for (its end is reaped by
+// the kernel); words of users are arguments, never read by a shell.
+void write_letters(const Cluster& cluster, const Event& fact,
+                   const std::function<Result<JobSpec>(const PayloadHash&)>& spec_of) {
+  const Job* job = cluster.job(slurm::mail_subject(fact));
+  if (job == nullptr) return;
+  const auto spec = spec_of(job->spec);
+  if (!spec || spec->door != "slurm") return;
+  const auto mail = slurm::mail_of(cluster, fact, *spec);
+  if (!mail) return;
+  const auto sent = spawn({cluster.config().settings.mail_program, "-s", mail->subject, mail->to});
+  if (!sent) say(fmt::format("no letter for job {}: {}", job->id.value(), sent.error().message));
+}
+
 Result<cli::ClusterFile> cluster_of(const Arguments& arguments) {
   if (!arguments.cluster_file.empty()) return cli::read_cluster_file(arguments.cluster_file);
   return cli::parse_cluster_file(std::string(cli::default_cluster()), "the default cluster");
@@ -66,6 +82,7 @@ Status serve(const Arguments& arguments, const sigset_t& signals) {
                                                     .version = DROVER_VERSION,
                                                     .config = std::move(cluster.config),
                                                     .doors = doors(),
+                                                    .notice = write_letters,
                                                     .say = say,
                                                     .fail = fail}));
   native::Server native(controller->service(), native::identify_local());
@@ -102,6 +119,7 @@ int main(int argc, char** argv) {
 
   ::umask(022);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_IGN);  // mail programs are the only children, and nobody waits for them
   sigset_t signals;
   ::sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);

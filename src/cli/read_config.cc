@@ -17,7 +17,8 @@ constexpr std::string_view kPartitionKeys[] = {"name",      "default",   "nodes"
                                                "max_nodes", "min_nodes", "tier",  "memory"};
 constexpr std::string_view kSettingKeys[] = {
     "min_job_age", "kill_grace",      "requeue_delay",   "node_timeout", "max_array_size", "max_jobs",
-    "pass_budget", "launch_failures", "keys_per_client", "no_new_privs", "admins"};
+    "pass_budget", "launch_failures", "keys_per_client", "no_new_privs", "admins",
+    "mail_program"};
 constexpr std::string_view kMemoryKeys[] = {"per_node", "per_cpu", "per_gpu"};
 
 // Where `key` is absent, `into` stays as it is.
@@ -142,6 +143,10 @@ Result<Settings> read_settings(const YamlValue& entry) {
   TRY(read_number(fields, "keys_per_client", settings.keys_per_client, {.least = 1, .most = 1'000'000}));
   TRY(read_number(fields, "pass_budget", settings.pass_budget, {.least = 1, .most = 1'000'000}));
   if (const YamlValue* value = fields.find("no_new_privs")) settings.no_new_privs = TRY(value->flag());
+  if (const YamlValue* value = fields.find("mail_program")) {
+    settings.mail_program = TRY(value->text());
+    if (!settings.mail_program.starts_with('/')) return value->error("mail_program is a full path");
+  }
   if (settings.node_timeout < seconds(5)) return entry.error("node_timeout is at least 5s");
   const YamlValue* admins = fields.find("admins");
   if (admins == nullptr) return settings;

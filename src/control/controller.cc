@@ -58,6 +58,9 @@ class LiveController final : public Controller, private Follower::Listener {
   std::unique_ptr<Sessions> sessions_;
   std::unique_ptr<Snapshots> snapshots_;
   std::unique_ptr<LiveService> service_;
+  const std::function<Result<JobSpec>(const PayloadHash&)> read_spec_ = [this](const PayloadHash& hash) {
+    return payloads_.spec(hash);
+  };
   bool stopped_ = false;
 };
 
@@ -112,6 +115,7 @@ void LiveController::changed(const Cluster& cluster, const Committed& group) {
     if (const auto* registered = std::get_if<NodeRegistered>(&event)) {
       sessions_->welcome(cluster, registered->inventory.name);
     }
+    if (options_.notice) options_.notice(cluster, event, read_spec_);
   }
   sessions_->sync(cluster, group.dirty);
   sessions_->signal(group.signals);

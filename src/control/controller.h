@@ -19,6 +19,8 @@ struct ControllerOptions {
   std::string version;
   Config config;
   DoorLaunches doors;
+  // Told of each durable fact about jobs, with the state after it: for letters and the like. Must not block.
+  std::function<void(const Cluster&, const Event&, const std::function<Result<JobSpec>(const PayloadHash&)>&)> notice;
   std::function<void(const std::string&)> say;   // one line for the log of the process
   std::function<void(const std::string&)> fail;  // the process must stop now, and not retry by itself
 };

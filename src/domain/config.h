@@ -54,6 +54,7 @@ struct Settings {
   std::uint32_t pass_budget = 250;        // jobs looked at in one slice of a pass
   bool no_new_privs = true;
   std::vector<std::uint32_t> admins;      // uids beside 0
+  std::string mail_program = "/usr/bin/mail";  // called as: -s SUBJECT ADDRESS
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "cluster_name", self.cluster_name);
@@ -68,6 +69,7 @@ struct Settings {
     visit(10, "pass_budget", self.pass_budget);
     visit(11, "no_new_privs", self.no_new_privs);
     visit(12, "admins", self.admins);
+    visit(13, "mail_program", self.mail_program);
   }
   friend bool operator==(const Settings&, const Settings&) = default;
 };

@@ -211,16 +211,14 @@ Status open_mode(SbatchOptions& options, const Setting& setting) {
 }
 
 Status mail_type(SbatchOptions& options, const Setting& setting) {
-  constexpr std::array<std::string_view, 13> kKnown{
-      "NONE",      "BEGIN",      "END",           "FAIL",          "REQUEUE",       "ALL",        "INVALID_DEPEND",
-      "STAGE_OUT", "TIME_LIMIT", "TIME_LIMIT_90", "TIME_LIMIT_80", "TIME_LIMIT_50", "ARRAY_TASKS"};
+  constexpr std::string_view kKnown[] = {"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "TIME_LIMIT", "ARRAY_TASKS", "ALL"};
   options.mail_types.clear();
   for (const std::string_view word : split(value_of(setting), ',')) {
     const auto known = std::ranges::find_if(kKnown, [&](std::string_view name) { return iequals(name, word); });
-    if (known == kKnown.end()) return invalid_specification(setting, "write BEGIN, END, FAIL, REQUEUE or ALL");
+    if (known == std::end(kKnown)) return invalid_specification(setting, "write NONE, BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, ARRAY_TASKS or ALL");
     options.mail_types.emplace_back(*known);
   }
-  if (options.mail_types.empty()) return invalid_specification(setting, "write BEGIN, END, FAIL, REQUEUE or ALL");
+  if (options.mail_types.empty()) return invalid_specification(setting, "write NONE, BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, ARRAY_TASKS or ALL");
   return Done{};
 }
 
