@@ -23,9 +23,9 @@ struct Release {
 // The next full minute: a job past its limit is expected to be gone by then, again and again.
 [[nodiscard]] Instant next_minute(Instant now);
 
-// `next` gives one release after the other in the order of time, then nothing. Tries the demands in order at each instant; nothing when none of
-// them fits even after the last release. `then` receives the rooms at that instant, of the nodes
-// that differ from now.
+// `next` gives one release after the other in the order of time, then nothing. Tries the demands in
+// order at each instant; nothing when none of them fits even after the last release. `then` receives
+// the rooms at that instant, of the nodes that differ from now.
 [[nodiscard]] std::optional<Reserve> look_ahead(const Cluster& cluster, const Rooms& rooms,
                                                 std::vector<Demand>& demands,
                                                 const std::function<std::optional<Release>()>& next, Instant now,

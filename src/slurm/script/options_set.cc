@@ -211,14 +211,16 @@ Status open_mode(SbatchOptions& options, const Setting& setting) {
 }
 
 Status mail_type(SbatchOptions& options, const Setting& setting) {
-  constexpr std::string_view kKnown[] = {"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "TIME_LIMIT", "ARRAY_TASKS", "ALL"};
+  constexpr std::string_view kKnown[] = {"NONE",    "BEGIN",      "END",         "FAIL",
+                                         "REQUEUE", "TIME_LIMIT", "ARRAY_TASKS", "ALL"};
+  constexpr std::string_view kHint = "write NONE, BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, ARRAY_TASKS or ALL";
   options.mail_types.clear();
   for (const std::string_view word : split(value_of(setting), ',')) {
     const auto known = std::ranges::find_if(kKnown, [&](std::string_view name) { return iequals(name, word); });
-    if (known == std::end(kKnown)) return invalid_specification(setting, "write NONE, BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, ARRAY_TASKS or ALL");
+    if (known == std::end(kKnown)) return invalid_specification(setting, kHint);
     options.mail_types.emplace_back(*known);
   }
-  if (options.mail_types.empty()) return invalid_specification(setting, "write NONE, BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, ARRAY_TASKS or ALL");
+  if (options.mail_types.empty()) return invalid_specification(setting, kHint);
   return Done{};
 }
 
