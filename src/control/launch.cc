@@ -14,7 +14,7 @@ Result<Launch> make_launch(const Cluster& cluster, const Job& job, const NodeSha
                 .script = spec.script,
                 .arguments = spec.arguments,
                 .work_dir = spec.work_dir,
-                .append_output = spec.append_output || job.restarts > 0,
+                .append_output = spec.append_output,
                 .umask = spec.umask,
                 .rlimits = spec.rlimits,
                 .cpus = share.cpus,

@@ -64,6 +64,8 @@ struct SbatchOptions {
   std::optional<minutes> time_limit;  // nothing: without limit, if time_set
   bool exclusive = false;
   bool overcommit = false;
+  bool contiguous = false;
+  std::optional<std::uint32_t> threads_per_core;
   Hint hint = Hint::none;
 
   // Where.
@@ -73,7 +75,9 @@ struct SbatchOptions {
   std::vector<std::string> exclude;
 
   // When.
-  std::optional<std::int64_t> begin;  // Unix seconds
+  std::optional<std::int64_t> begin;     // Unix seconds
+  std::optional<std::int64_t> deadline;  // Unix seconds
+  std::optional<minutes> time_min;       // the least that the limit may be cut to
   bool hold = false;
   std::optional<std::int64_t> nice;
   std::optional<std::uint32_t> priority;

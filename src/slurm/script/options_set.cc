@@ -90,6 +90,20 @@ Status time(SbatchOptions& options, const Setting& setting) {
   return Done{};
 }
 
+Status time_min(SbatchOptions& options, const Setting& setting) {
+  const auto limit = parse_time_limit(value_of(setting));
+  if (!limit || !limit.value()) return invalid_specification(setting);
+  options.time_min = whole_minutes(*limit.value());
+  return Done{};
+}
+
+Status deadline(SbatchOptions& options, const Setting& setting) {
+  const auto at = parse_when(value_of(setting), setting.context->now, setting.context->zone);
+  if (!at) return invalid_specification(setting, at.error().message);
+  options.deadline = at.value();
+  return Done{};
+}
+
 Status begin(SbatchOptions& options, const Setting& setting) {
   const auto at = parse_when(value_of(setting), setting.context->now, setting.context->zone);
   if (!at) return invalid_specification(setting, at.error().message);

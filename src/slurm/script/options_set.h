@@ -53,6 +53,8 @@ Status hosts(SbatchOptions& options, const Setting& setting) {
 
 Status nodes(SbatchOptions& options, const Setting& setting);
 Status time(SbatchOptions& options, const Setting& setting);
+Status time_min(SbatchOptions& options, const Setting& setting);
+Status deadline(SbatchOptions& options, const Setting& setting);
 Status begin(SbatchOptions& options, const Setting& setting);
 Status gres(SbatchOptions& options, const Setting& setting);
 Status exclusive(SbatchOptions& options, const Setting& setting);

@@ -61,6 +61,8 @@ Result<Request> make_request(const SbatchOptions& options) {
   request.exclude_nodes = options.exclude;
   request.exclusive = options.exclusive;
   request.overcommit = options.overcommit;
+  request.contiguous = options.contiguous;
+  request.threads_per_core = options.threads_per_core.value_or(0);
   if (options.hint == Hint::nomultithread) request.threads_per_core = 1;
   if (options.hint == Hint::memory_bound) {
     return Error{Errc::invalid,
@@ -173,6 +175,8 @@ Result<api::Execute> make_submit(const SbatchOptions& options, const SubmitFacts
   submit.partitions = options.partition.value_or("");
   submit.request = TRY(make_request(options));
   if (options.begin) submit.begin = Instant(seconds(*options.begin));
+  if (options.deadline) submit.deadline = Instant(seconds(*options.deadline));
+  if (options.time_min) submit.min_limit = *options.time_min;
   if (options.time_set) submit.limit = options.time_limit ? Duration(*options.time_limit) : Duration(0);
   if (options.priority) {
     // 0 is Slurm's way to say "held".

@@ -44,6 +44,16 @@ TEST(Request, LeavesOpenWhatWasNotSaid) {
   EXPECT_EQ(submit({"--mem=0"}).request.memory_rule, MemoryRule::whole_node);  // C112
 }
 
+TEST(Request, LimitsThatMayShrinkAndEndInTime) {
+  const Submit wish = submit({"--time-min=30", "--deadline=2026-12-24T12:00:00", "--contiguous", "--threads-per-core=1"});
+  EXPECT_EQ(wish.min_limit, Duration(minutes(30)));
+  EXPECT_EQ(unix_seconds(wish.deadline), 1798113600);
+  EXPECT_TRUE(wish.request.contiguous);
+  EXPECT_EQ(wish.request.threads_per_core, 1U);
+  EXPECT_FALSE(made({"--time-min=UNLIMITED"}));
+  EXPECT_FALSE(made({"--deadline=yesterdayish"}));
+}
+
 TEST(Request, PerGpuAmounts) {  // C82
   const Submit wish = submit({"--gpus=3", "--cpus-per-gpu=6", "--mem-per-gpu=20G"});
   EXPECT_EQ(wish.request.gpus_per_job, (std::vector<GpuAsk>{{"", 3}}));
