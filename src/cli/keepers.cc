@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "base/text.h"
@@ -56,6 +58,11 @@ int end_keepers_of(const Place& place, const std::vector<std::string>& nodes, Du
   while (!left.empty() && since_boot() < end) {
     std::this_thread::sleep_for(Duration(20));
     left = processes_of(folders);
+  }
+  if (left.empty()) {
+    // Nothing runs, and what ended has been reported: the next start begins with a clean slate.
+    std::error_code ignored;
+    for (const std::string& folder : folders) std::filesystem::remove_all(folder, ignored);
   }
   return static_cast<int>(left.size());
 }

@@ -100,7 +100,10 @@ void remove_pointer(const Surroundings& at, const std::string& state_dir) {
 Result<NodePaths> node_paths(const Surroundings& at, const std::string& state_dir, const std::string& node) {
   char* const whole = ::realpath(state_dir.c_str(), nullptr);
   if (whole == nullptr) return system_error(errno, state_dir);
-  const std::uint64_t hash = fnv1a(whole);
+  // With the folder's own mark, so that a state folder that was thrown away and made anew meets
+  // nothing of its past.
+  const auto own = read_file(state_dir + "/mark");
+  const std::uint64_t hash = fnv1a(own ? *own : std::string(), fnv1a(whole));
   std::free(whole);  // NOLINT(cppcoreguidelines-no-malloc)
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string mark;

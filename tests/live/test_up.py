@@ -98,6 +98,15 @@ class Up(unittest.TestCase):
         free = self.job("true")
         self.until(lambda: self.state_of(free) == "COMPLETED", "partitions are open again")
 
+    def test_a_state_folder_that_was_thrown_away_is_a_new_cluster(self):
+        self.up()
+        self.run_it(DROVER, "down", "--keep-jobs")  # leaves the nodes' own memory behind
+        for pid in self.processes():
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.state)
+        self.up()
+        self.assertEqual(self.run_it("sinfo", "-h", "-o", "%D %t").stdout.split(), ["3", "idle"])
+
     def test_jobs_may_be_kept_over_a_stop(self):
         self.up()
         job = self.job("sleep 5; exit 6")

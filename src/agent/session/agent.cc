@@ -5,6 +5,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -17,6 +19,8 @@
 
 namespace drover::agent {
 namespace {
+
+constexpr Duration kAfterRefusal = seconds(5);
 
 struct Opened {
   wire::WsSessionPtr socket;
@@ -65,6 +69,8 @@ class Loop {
   wire::WsSessionPtr socket_;
   Duration heartbeat_ = seconds(5);
   Duration beaten_{0};
+  std::atomic<bool> leaving_ = false;  // the client is being joined: nobody empties the inbox
+  Duration silent_until_{0};  // since boot: no session before that
   Steward steward_;
 };
 
@@ -81,7 +87,7 @@ wire::WsClientOptions Loop::client_options() const {
 wire::WsHandlers Loop::handlers() {
   return {
       .on_open = [this](const wire::WsSessionPtr& socket) {
-        while (!inbox_.push(Opened{socket})) ::poll(nullptr, 0, 10);
+        while (!inbox_.push(Opened{socket}) && !leaving_) ::poll(nullptr, 0, 10);
         ring();
       },
       .on_message = [this](const wire::WsSessionPtr& socket, std::string& bytes) {
@@ -90,21 +96,32 @@ wire::WsHandlers Loop::handlers() {
         return true;
       },
       .on_close = [this](const wire::WsSessionPtr& socket, const std::string&) {
-        while (!inbox_.push(Closed{socket})) ::poll(nullptr, 0, 10);
+        while (!inbox_.push(Closed{socket}) && !leaving_) ::poll(nullptr, 0, 10);
         ring();
       },
   };
 }
 
 void Loop::run(int stop_fd) {
-  wire::WsClient client(client_options(), handlers());
+  std::optional<wire::WsClient> client;
   for (;;) {
+    if (!client && since_boot() >= silent_until_) client.emplace(client_options(), handlers());
     pollfd fds[] = {{stop_fd, POLLIN, 0}, {bell_.get(), POLLIN, 0}, {runner_.wake_fd(), POLLIN, 0}};
     ::poll(fds, std::size(fds), 500);
-    if ((fds[0].revents & POLLIN) != 0) break;
+    if ((fds[0].revents & POLLIN) != 0) {
+      leaving_ = true;
+      return;
+    }
     turn();
+    if (client && since_boot() < silent_until_) {
+      leaving_ = true;
+      client.reset();  // nothing of the old session comes any more
+      leaving_ = false;
+      static_cast<void>(inbox_.pop_all(milliseconds(0)));
+      socket_ = nullptr;
+      steward_.on_closed();
+    }
   }
-  client.stop();
 }
 
 void Loop::turn() {
@@ -144,7 +161,8 @@ void Loop::on(Message& message) {
     return;
   }
   if (const auto* welcome = std::get_if<Welcome>(&*decoded)) heartbeat_ = welcome->heartbeat;
-  if (!steward_.on_message(*decoded)) message.socket->close();
+  // Refused, by either side: it won't be better in a moment.
+  if (!steward_.on_message(*decoded)) silent_until_ = since_boot() + kAfterRefusal;
 }
 
 void Loop::send(const FromAgent& message) {

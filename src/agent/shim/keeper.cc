@@ -62,6 +62,7 @@ class Keeper {
     ::sigaddset(&mask, SIGTERM);
     signals_ = Fd(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
     while (!leaving_) serve_once();
+    if (shims_.empty()) cgroups_.remove_root();  // stays while a group of somebody's job is in it
   }
 
  private:
