@@ -16,7 +16,7 @@ extern char** environ;
 namespace drover::bench {
 
 Live::Live(const std::string& programs, const std::string& folder, int agents)
-    : programs_(programs), state_(folder + "/live") {
+    : programs_(programs), state_(folder + "/live-" + std::to_string(agents)) {
   const std::string file = folder + "/cluster.yaml";
   std::ofstream out(file);
   out << "cluster: bench\nnodes:\n";

@@ -63,10 +63,21 @@ void Driver::run() {
   }
 }
 
-// Under a stream of inputs, those that come within a moment share one commit; the first after a quiet
-// time never waits.
+bool Driver::is_busy(std::size_t more) {
+  const Duration now = since_boot();
+  if (now - window_ >= kWindow) {
+    in_last_ = now - window_ < 2 * kWindow ? in_window_ : 0;
+    in_window_ = 0;
+    window_ = now;
+  }
+  in_window_ += more;
+  return in_last_ + in_window_ >= kBusy;
+}
+
+// Under a stream of inputs, those that come within a moment share one commit. Somebody who submits one
+// job after the other waits for nobody.
 void Driver::linger(std::vector<Work>& works) {
-  if (works.empty() || works.size() >= kGroup || stopping_ || since_boot() - flushed_ > kBusy) return;
+  if (!is_busy(works.size()) || works.empty() || works.size() >= kGroup || stopping_) return;
   const Duration until = since_boot() + kLinger;
   for (Duration now = since_boot(); now < until && works.size() < kGroup && !stopping_; now = since_boot()) {
     std::ranges::move(inbox_.pop_all(until - now), std::back_inserter(works));
@@ -101,7 +112,6 @@ void Driver::fold(Group& group, Work&& work, Instant now) {
 void Driver::flush(Group&& group, Instant now) {
   Committed committed = std::move(group.committed);
   committed.at = now;
-  flushed_ = since_boot();
   std::unique_lock lock(mutex_);
   if (group.inputs.empty()) {
     waiting_.push_back(std::move(committed));

@@ -65,6 +65,7 @@ class Driver {
   struct Group;
   void run();
   void linger(std::vector<Work>& works);
+  [[nodiscard]] bool is_busy(std::size_t more);
   void fold(Group& group, Work&& work, Instant now);
   void flush(Group&& group, Instant now);
   void run_passes(Group& group, Instant now);
@@ -74,7 +75,8 @@ class Driver {
 
   static constexpr std::size_t kGroup = 512;     // inputs in one record
   static constexpr std::size_t kInFlight = 32;   // records on their way to the disk
-  static constexpr Duration kBusy = milliseconds(8);    // since the last record: more is to be expected
+  static constexpr Duration kWindow = milliseconds(10);
+  static constexpr std::size_t kBusy = 10;              // inputs in two windows: a stream, more will come
   static constexpr Duration kLinger = milliseconds(3);  // then, for the next ones to share the commit
   static constexpr int kSlices = 4;              // of a pass between two looks at the inbox
 
@@ -87,7 +89,9 @@ class Driver {
   wire::Inbox<Work> inbox_;
   Instant wake_at_;
   bool pass_due_ = true;
-  Duration flushed_{0};  // since boot, when the last record went out
+  Duration window_{0};          // since boot, when it began
+  std::size_t in_window_ = 0;   // inputs since then
+  std::size_t in_last_ = 0;     // in the window before
   std::uint64_t position_;
 
   std::mutex mutex_;

@@ -109,12 +109,12 @@ Errc errc_of(RefusalCode code) {
     case RefusalCode::not_waiting:
     case RefusalCode::not_running:
     case RefusalCode::not_requeueable:
+    case RefusalCode::too_many_jobs:  // not `exhausted`: asking again in a moment won't help
     case RefusalCode::node_closed:
     case RefusalCode::node_taken:
     case RefusalCode::gpus_busy:
     case RefusalCode::cpus_busy:
     case RefusalCode::memory_busy: return Errc::conflict;
-    case RefusalCode::too_many_jobs:
     case RefusalCode::overloaded: return Errc::exhausted;
     case RefusalCode::no_space:
     case RefusalCode::unavailable: return Errc::unavailable;

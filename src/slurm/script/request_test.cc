@@ -45,7 +45,8 @@ TEST(Request, LeavesOpenWhatWasNotSaid) {
 }
 
 TEST(Request, LimitsThatMayShrinkAndEndInTime) {
-  const Submit wish = submit({"--time-min=30", "--deadline=2026-12-24T12:00:00", "--contiguous", "--threads-per-core=1"});
+  const Submit wish =
+      submit({"--time-min=30", "--deadline=2026-12-24T12:00:00", "--contiguous", "--threads-per-core=1"});
   EXPECT_EQ(wish.min_limit, Duration(minutes(30)));
   EXPECT_EQ(unix_seconds(wish.deadline), 1798113600);
   EXPECT_TRUE(wish.request.contiguous);
