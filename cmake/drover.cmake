@@ -21,7 +21,8 @@ target_compile_options(drover_options INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
   -Wno-missing-field-initializers -Wimplicit-fallthrough -Wswitch-enum -Wextra-semi -Wundef
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wuseless-cast -Wsuggest-override -Wno-maybe-uninitialized>
-  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
+  # clang also warns of TRY as a statement; g++ watches that no Result is dropped.
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Wno-unused-result>
   $<$<BOOL:${DROVER_WERROR}>:-Werror>
   -fstack-protector-strong)
 if(DROVER_SANITIZE)

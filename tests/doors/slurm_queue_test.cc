@@ -39,7 +39,9 @@ TEST(SqueueGolden, DefaultAndLong) {
 }
 
 TEST(SqueueGolden, ArraysExpanded) {
-  EXPECT_EQ(table(job_layout(kQueueFormat), with_arrays_expanded(jobs())), golden().at("squeue -r").output);
+  std::vector<api::JobView> tasks;
+  each_task(jobs(), [&](const api::JobView& job) { tasks.push_back(job); });
+  EXPECT_EQ(table(job_layout(kQueueFormat), tasks), golden().at("squeue -r").output);
 }
 
 TEST(SqueueGolden, AllStates) {

@@ -144,10 +144,14 @@ int show(Call& call, const Chosen& chosen, const Layout& layout, std::vector<api
   if (keys.empty()) keys = chosen.has("start") ? "S" : "P,t,-p";
   if (const auto sorted = sort_jobs(jobs, keys, look.now); !sorted) return call.fail(sorted.error());
   if (chosen.has("start")) std::erase_if(jobs, [](const api::JobView& job) { return job.phase != Phase::waiting; });
-  if (chosen.has("array") || call.variable("SQUEUE_ARRAY")) jobs = with_arrays_expanded(std::move(jobs));
   if (chosen.has("long")) call.out += look.times.heading() + "\n";
   if (!chosen.has("noheader")) call.out += job_header(layout);
-  for (const api::JobView& job : jobs) call.out += job_line(layout, job, look);
+  const auto print = [&](const api::JobView& job) { call.out += job_line(layout, job, look); };
+  if (chosen.has("array") || call.variable("SQUEUE_ARRAY")) {
+    each_task(std::move(jobs), print);
+  } else {
+    std::ranges::for_each(jobs, print);
+  }
   return 0;
 }
 

@@ -139,21 +139,19 @@ void sort_as_listed(std::vector<api::JobView>& jobs) {
   });
 }
 
-std::vector<api::JobView> with_arrays_expanded(std::vector<api::JobView> jobs) {
-  std::vector<api::JobView> rows;
+void each_task(std::vector<api::JobView> jobs, const std::function<void(const api::JobView&)>& row) {
   for (api::JobView& job : jobs) {
     if (!job.pending) {
-      rows.push_back(std::move(job));
+      row(job);
       continue;
     }
     const auto tasks = pending_tasks(*job.pending);
-    job.pending.reset();
+    job.pending.reset();  // from here it stands for one task after the other: no copy for each
     for (const std::uint32_t task : tasks) {
-      rows.push_back(job);
-      rows.back().task = task;
+      job.task = task;
+      row(job);
     }
   }
-  return rows;
 }
 
 std::string or_null(std::string text) { return text.empty() ? "(null)" : text; }

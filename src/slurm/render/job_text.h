@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,7 +44,7 @@ struct Look {
 void sort_as_listed(std::vector<api::JobView>& jobs);
 
 // One row per waiting task (squeue -r).
-[[nodiscard]] std::vector<api::JobView> with_arrays_expanded(std::vector<api::JobView> jobs);
+void each_task(std::vector<api::JobView> jobs, const std::function<void(const api::JobView&)>& row);
 
 // "(null)" for an empty text.
 [[nodiscard]] std::string or_null(std::string text);
