@@ -76,6 +76,8 @@ Result<cli::ClusterFile> cluster_of(const Arguments& arguments) {
 
 Status serve(const Arguments& arguments, const sigset_t& signals) {
   cli::ClusterFile cluster = TRY(cluster_of(arguments));
+  // Whoever started the cluster looks after it.
+  if (::geteuid() != 0) cluster.config.settings.admins.push_back(::geteuid());
   TRY(make_folders(arguments.state_dir, 0755));
   TRY(make_folders(arguments.state_dir + "/store", 0700));
   auto controller = TRY(control::Controller::start({.state_dir = arguments.state_dir,

@@ -172,8 +172,10 @@ class Up(unittest.TestCase):
         self.assertIn("What is off here", done.stdout)
         mine = self.run_it("sbatch", "--wait", "-o", "/dev/null", "--wrap", "exit 4", **run)
         self.assertEqual(mine.returncode, 4, mine.stderr)
+        long = self.run_it("sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 300", **run).stdout.strip()
+        self.until(lambda: self.state_of(long) == "RUNNING", "it runs")
         down = self.run_it(DROVER, "down", **run)
-        self.assertEqual(down.returncode, 0, down.stderr)
+        self.assertEqual((down.returncode, down.stdout), (0, "the cluster is down\n"), down.stderr)
 
 
 if __name__ == "__main__":
