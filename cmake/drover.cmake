@@ -21,8 +21,9 @@ target_compile_options(drover_options INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
   -Wno-missing-field-initializers -Wimplicit-fallthrough -Wswitch-enum -Wextra-semi -Wundef
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wuseless-cast -Wsuggest-override -Wno-maybe-uninitialized>
-  # clang also warns of TRY as a statement; g++ watches that no Result is dropped.
-  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Wno-unused-result>
+  # clang also warns of TRY as a statement (g++ watches that no Result is dropped), and of what
+  # libstdc++ 12's own stable_sort calls.
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Wno-unused-result -Wno-deprecated-declarations>
   $<$<BOOL:${DROVER_WERROR}>:-Werror>
   -fstack-protector-strong)
 if(DROVER_SANITIZE)
