@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,18 @@ struct JobQuery {
     visit(1, "select", self.select);
     visit(2, "fields", self.fields);
     visit(3, "limit", self.limit);
+  }
+};
+
+struct StepQuery {
+  std::vector<JobRef> jobs;         // empty: of every job
+  std::optional<std::uint32_t> step;
+  std::vector<std::string> users;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "jobs", self.jobs);
+    visit(2, "step", self.step);
+    visit(3, "users", self.users);
   }
 };
 

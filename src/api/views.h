@@ -149,6 +149,78 @@ struct JobView {
   }
 };
 
+// One node's part of a step, and where its stream is.
+struct StepShareView {
+  ShareView share;
+  std::vector<TaskRange> tasks;
+  bool over = false;
+  std::string address;  // of the node
+  std::string stream_path;
+  std::string stream_address;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "share", self.share);
+    visit(2, "tasks", self.tasks);
+    visit(3, "over", self.over);
+    visit(4, "address", self.address);
+    visit(5, "stream_path", self.stream_path);
+    visit(6, "stream_address", self.stream_address);
+  }
+};
+
+// Never with its ticket.
+struct StepView {
+  JobId job;
+  JobId array;
+  std::uint32_t task = kNoTask;  // of the array
+  std::uint32_t number = 0;
+  std::uint32_t attempt = 0;
+  std::string name;
+  std::string user;
+  std::uint32_t uid = 0;
+  std::string account;
+  std::string partition;
+  StepPhase phase = StepPhase::running;
+  Cause cause = Cause::none;
+  ExitStatus exit;
+  Usage usage;
+  std::string note;
+  Instant started;
+  Instant ended;
+  Duration limit{0};
+  StepRequest request;
+  std::uint32_t task_count = 0;
+  std::uint32_t cpu_count = 0;
+  std::vector<StepShareView> shares;
+  PayloadHash spec_hash;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "array", self.array);
+    visit(3, "task", self.task);
+    visit(4, "number", self.number);
+    visit(5, "attempt", self.attempt);
+    visit(6, "name", self.name);
+    visit(7, "user", self.user);
+    visit(8, "uid", self.uid);
+    visit(9, "account", self.account);
+    visit(10, "partition", self.partition);
+    visit(11, "phase", self.phase);
+    visit(12, "cause", self.cause);
+    visit(13, "exit", self.exit);
+    visit(14, "usage", self.usage);
+    visit(15, "note", self.note);
+    visit(16, "started", self.started);
+    visit(17, "ended", self.ended);
+    visit(18, "limit", self.limit);
+    visit(19, "request", self.request);
+    visit(20, "task_count", self.task_count);
+    visit(21, "cpu_count", self.cpu_count);
+    visit(22, "shares", self.shares);
+    visit(23, "spec_hash", self.spec_hash);
+  }
+};
+
 struct NodeView {
   Node node;  // its granted part is in the fields below
   std::uint32_t cpus_used = 0;

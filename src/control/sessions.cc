@@ -127,7 +127,7 @@ bool Sessions::on(const wire::WsSessionPtr& socket, const Heartbeat& beat) {
   const std::lock_guard lock(mutex_);
   pulses_[session->node] = {.load_centi = beat.load_centi, .memory_free = beat.memory_free};
   std::uint64_t digest = 0;
-  for (const auto& [attempt, end] : session->sent) digest += digest_of(attempt.first, attempt.second, end);
+  for (const auto& [attempt, end] : session->sent) digest += digest_of(attempt.first, attempt.second, kBatchStep, end);
   if (beat.revision.value() == session->revision && beat.digest != digest) resend_.insert(session->node);
   return true;
 }

@@ -13,6 +13,7 @@
 #include "domain/node.h"
 #include "domain/refusal.h"
 #include "domain/request.h"
+#include "domain/step.h"
 
 namespace drover {
 
@@ -51,6 +52,8 @@ struct Submit {
   std::optional<ArrayPending> array;
   Dependency dependency;
   std::optional<Caller> as;  // administrators only: on behalf of
+  bool allocation = false;   // no script: it runs from its placement on, until EndAllocation or its limit
+  std::optional<StepWish> first_step;  // of an allocation: placed in the same moment (srun alone)
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "name", self.name);
@@ -70,6 +73,8 @@ struct Submit {
     visit(15, "array", self.array);
     visit(16, "dependency", self.dependency);
     visit(17, "as", self.as);
+    visit(18, "allocation", self.allocation);
+    visit(19, "first_step", self.first_step);
   }
   friend bool operator==(const Submit&, const Submit&) = default;
 };
@@ -199,6 +204,55 @@ struct ModifyJob {
   friend bool operator==(const ModifyJob&, const ModifyJob&) = default;
 };
 
+// A step in a running job. Refused with RefusalCode::step_busy when it would fit, were other steps over.
+struct CreateStep {
+  static constexpr std::string_view kName = "create_step";
+  JobId job;
+  StepWish step;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "step", self.step);
+  }
+  friend bool operator==(const CreateStep&, const CreateStep&) = default;
+};
+struct EndStep {  // scancel JOB.STEP
+  static constexpr std::string_view kName = "end_step";
+  JobId job;
+  std::uint32_t step = 0;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "step", self.step);
+  }
+  friend bool operator==(const EndStep&, const EndStep&) = default;
+};
+struct SignalStep {
+  static constexpr std::string_view kName = "signal_step";
+  JobId job;
+  std::uint32_t step = 0;
+  std::uint32_t signal = 0;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "step", self.step);
+    visit(3, "signal", self.signal);
+  }
+  friend bool operator==(const SignalStep&, const SignalStep&) = default;
+};
+// The client that a job was allocated for is done with it: the job ends with that exit status.
+struct EndAllocation {
+  static constexpr std::string_view kName = "end_allocation";
+  JobId job;
+  ExitStatus exit;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "exit", self.exit);
+  }
+  friend bool operator==(const EndAllocation&, const EndAllocation&) = default;
+};
+
 enum class NodeWish : std::uint8_t { drain, down, resume, confirm_dead };
 [[nodiscard]] constexpr std::string_view word(NodeWish w) {
   switch (w) {
@@ -253,11 +307,13 @@ struct Reply {
   JobId job;                  // Submit: the new job
   std::vector<JobId> jobs;    // those that the wish was done for
   std::vector<JobRefusal> refusals;
+  std::optional<std::uint32_t> step;  // CreateStep: its number
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
     visit(2, "jobs", self.jobs);
     visit(3, "refusals", self.refusals);
+    visit(4, "step", self.step);
   }
   friend bool operator==(const Reply&, const Reply&) = default;
 };

@@ -9,6 +9,7 @@
 #include "base/describe.h"
 #include "domain/command.h"
 #include "domain/event.h"
+#include "domain/step.h"
 
 namespace drover {
 
@@ -40,10 +41,12 @@ struct Configure {
 struct HeldAttempt {
   JobId job;
   std::uint32_t attempt = 0;
+  std::uint32_t step = kBatchStep;
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
     visit(2, "attempt", self.attempt);
+    visit(3, "step", self.step);
   }
   friend bool operator==(const HeldAttempt&, const HeldAttempt&) = default;
 };
@@ -108,6 +111,35 @@ struct ReportEnded {
     visit(9, "leftover", self.leftover);
   }
   friend bool operator==(const ReportEnded&, const ReportEnded&) = default;
+};
+
+// A node's part of a step is over: none of its processes is left, or `leftover`.
+struct ReportStepEnded {
+  static constexpr std::string_view kName = "report_step_ended";
+  NodeId node;
+  JobId job;
+  std::uint32_t attempt = 0;
+  std::uint32_t step = 0;
+  Cause cause = Cause::completed;
+  ExitStatus exit;  // the highest of its tasks' here
+  Usage usage;
+  Duration ran{0};  // by the node's boot-time clock
+  std::string note;
+  bool leftover = false;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "node", self.node);
+    visit(2, "job", self.job);
+    visit(3, "attempt", self.attempt);
+    visit(4, "step", self.step);
+    visit(5, "cause", self.cause);
+    visit(6, "exit", self.exit);
+    visit(7, "usage", self.usage);
+    visit(8, "ran", self.ran);
+    visit(9, "note", self.note);
+    visit(10, "leftover", self.leftover);
+  }
+  friend bool operator==(const ReportStepEnded&, const ReportStepEnded&) = default;
 };
 
 // Time has come to Outcome::wake_at: begins, deadlines, forgetting.

@@ -73,6 +73,8 @@ struct NodeInventory {
   std::map<std::string, std::string> labels;
   std::vector<DeviceInfo> devices;
   std::vector<std::string> limitations;  // isolation that is off on this node, one sentence each
+  std::string stream_path;     // Unix socket for steps' streams, for programs on that machine
+  std::string stream_address;  // "host:port" of the same, for other nodes' agents; "": none
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "name", self.name);
@@ -94,6 +96,8 @@ struct NodeInventory {
     visit(17, "labels", self.labels);
     visit(18, "devices", self.devices);
     visit(19, "limitations", self.limitations);
+    visit(20, "stream_path", self.stream_path);
+    visit(21, "stream_address", self.stream_address);
   }
   friend bool operator==(const NodeInventory&, const NodeInventory&) = default;
 };

@@ -46,6 +46,8 @@ enum class RefusalCode : std::uint8_t {
   gpus_busy,            // one node: amounts free, want
   cpus_busy,
   memory_busy,
+  step_busy,            // other steps hold what the step needs; subject: which resource
+  step_too_large,       // the job itself has not as much; amounts: have, want
 };
 [[nodiscard]] constexpr std::string_view word(RefusalCode c) {
   switch (c) {
@@ -82,6 +84,8 @@ enum class RefusalCode : std::uint8_t {
     case RefusalCode::gpus_busy: return "gpus_busy";
     case RefusalCode::cpus_busy: return "cpus_busy";
     case RefusalCode::memory_busy: return "memory_busy";
+    case RefusalCode::step_busy: return "step_busy";
+    case RefusalCode::step_too_large: return "step_too_large";
   }
   return "";
 }

@@ -16,6 +16,7 @@
 #include "domain/input.h"
 #include "domain/job.h"
 #include "domain/node.h"
+#include "domain/step_launch.h"
 
 namespace drover {
 
@@ -80,7 +81,8 @@ struct Launch {
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
-// One attempt that the controller wants something of. Without `end` it is to run (or go on).
+// One attempt, or one step of it, that the controller wants something of. Without `end` it is to run
+// (or go on). The end of an attempt ends its steps on that node too.
 struct WantedEntry {
   JobId job;
   std::uint32_t attempt = 0;
@@ -88,6 +90,8 @@ struct WantedEntry {
   bool end = false;
   Cause end_cause = Cause::cancelled;
   Duration grace = seconds(30);  // between SIGTERM and SIGKILL at an end
+  std::uint32_t step = kBatchStep;          // the batch script, and the node's hold on its share
+  std::optional<StepLaunch> step_launch;    // of a step, in place of `launch`
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
@@ -96,6 +100,8 @@ struct WantedEntry {
     visit(4, "end", self.end);
     visit(5, "end_cause", self.end_cause);
     visit(6, "grace", self.grace);
+    visit(7, "step", self.step);
+    visit(8, "step_launch", self.step_launch);
   }
   friend bool operator==(const WantedEntry&, const WantedEntry&) = default;
 };
@@ -139,12 +145,14 @@ struct SendSignal {  // at most once, best effort: as kill(2) is
   std::uint32_t attempt = 0;
   std::uint32_t signal = 0;
   SignalTarget target = SignalTarget::steps;
+  std::uint32_t step = kBatchStep;  // another: that step alone, whatever the target
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
     visit(2, "attempt", self.attempt);
     visit(3, "signal", self.signal);
     visit(4, "target", self.target);
+    visit(5, "step", self.step);
   }
 };
 struct PayloadBody {
@@ -218,6 +226,6 @@ struct Report {
 using FromAgent = std::variant<Hello, Heartbeat, NeedPayload, Report>;
 
 // Order-free digest of a wanted set: which attempts are to run and which are to end.
-[[nodiscard]] std::uint64_t digest_of(JobId job, std::uint32_t attempt, bool end);
+[[nodiscard]] std::uint64_t digest_of(JobId job, std::uint32_t attempt, std::uint32_t step, bool end);
 
 }  // namespace drover

@@ -56,6 +56,8 @@ std::string_view sentence(RefusalCode code) {
     case RefusalCode::gpus_busy: return "the GPUs are busy";
     case RefusalCode::cpus_busy: return "the CPUs are busy";
     case RefusalCode::memory_busy: return "the memory is busy";
+    case RefusalCode::step_busy: return "other steps of the job hold what this one needs";
+    case RefusalCode::step_too_large: return "the job was granted less than the step needs";
   }
   return "";
 }
@@ -101,7 +103,8 @@ Errc errc_of(RefusalCode code) {
     case RefusalCode::too_much_memory:
     case RefusalCode::too_little_disk:
     case RefusalCode::no_such_feature:
-    case RefusalCode::node_excluded: return Errc::invalid;
+    case RefusalCode::node_excluded:
+    case RefusalCode::step_too_large: return Errc::invalid;
     case RefusalCode::unknown_job:
     case RefusalCode::unknown_node: return Errc::not_found;
     case RefusalCode::not_permitted: return Errc::denied;
@@ -114,7 +117,8 @@ Errc errc_of(RefusalCode code) {
     case RefusalCode::node_taken:
     case RefusalCode::gpus_busy:
     case RefusalCode::cpus_busy:
-    case RefusalCode::memory_busy: return Errc::conflict;
+    case RefusalCode::memory_busy:
+    case RefusalCode::step_busy: return Errc::conflict;
     case RefusalCode::overloaded: return Errc::exhausted;
     case RefusalCode::no_space:
     case RefusalCode::unavailable: return Errc::unavailable;

@@ -53,7 +53,7 @@ std::vector<HeldAttempt> Steward::held() const {
 
 Heartbeat Steward::heartbeat(std::uint32_t load_centi, Bytes memory_free) const {
   Heartbeat beat{.revision = revision_, .load_centi = load_centi, .memory_free = memory_free};
-  for (const auto& [key, end] : wanted_) beat.digest += digest_of(key.first, key.second, end);
+  for (const auto& [key, end] : wanted_) beat.digest += digest_of(key.first, key.second, kBatchStep, end);
   return beat;
 }
 

@@ -138,7 +138,7 @@ TEST_F(Fixture, TheDigestFollowsTheSet) {
   ASSERT_TRUE(welcome());
   script("run-for=100s");
   want({entry(1), entry(2)});
-  const std::uint64_t digest = digest_of(JobId(1), 1, false) + digest_of(JobId(2), 1, false);
+  const std::uint64_t digest = digest_of(JobId(1), 1, kBatchStep, false) + digest_of(JobId(2), 1, kBatchStep, false);
   EXPECT_EQ(steward.heartbeat(0, {}).digest, digest);
 }
 

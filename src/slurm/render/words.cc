@@ -268,7 +268,10 @@ std::string_view refusal_words(RefusalCode code) {
     case RefusalCode::gpus_busy:
     case RefusalCode::cpus_busy:
     case RefusalCode::memory_busy:
+    case RefusalCode::step_busy:
       return "Requested nodes are busy";
+    case RefusalCode::step_too_large:
+      return "More processors requested than permitted";
   }
   return "Unspecified error";
 }

@@ -1,0 +1,152 @@
+#include "base/resume.h"
+
+#include "base/check.h"
+
+namespace drover {
+namespace {
+
+constexpr std::size_t kHeader = 4;
+constexpr char kMessage = 0;
+constexpr char kConfirm = 1;
+constexpr std::size_t kCount = 8;
+
+std::string header(char kind, std::size_t length) {
+  return {static_cast<char>(length & 0xFFU), static_cast<char>((length >> 8U) & 0xFFU),
+          static_cast<char>((length >> 16U) & 0xFFU), kind};
+}
+
+std::size_t length_of(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+  return at(0) | (at(1) << 8U) | (at(2) << 16U);
+}
+
+std::string confirmation_of(std::uint64_t count) {
+  std::string bytes = header(kConfirm, kCount);
+  for (std::size_t i = 0; i < kCount; ++i) bytes.push_back(static_cast<char>((count >> (8 * i)) & 0xFFU));
+  return bytes;
+}
+
+std::uint64_t count_in(std::string_view bytes) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    count |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::string frame(std::string_view message) {
+  CHECK(message.size() <= kLargestMessage);
+  return header(kMessage, message.size()).append(message);
+}
+
+Result<std::string_view> take_frame(std::string_view& bytes, bool& whole) {
+  whole = false;
+  if (bytes.size() < kHeader) return std::string_view{};
+  const std::size_t length = length_of(bytes);
+  if (bytes[3] != kMessage || length > kLargestMessage) return Error{Errc::invalid, "not a frame of a step's stream"};
+  if (bytes.size() < kHeader + length) return std::string_view{};
+  const std::string_view message = bytes.substr(kHeader, length);
+  bytes.remove_prefix(kHeader + length);
+  whole = true;
+  return message;
+}
+
+void ResumableStream::send(std::string_view message) {
+  kept_.push_back(frame(message));
+  kept_bytes_ += kept_.back().size();
+}
+
+std::string_view ResumableStream::pending() const {
+  if (!connected_) return {};
+  if (!confirmation_.empty()) return std::string_view(confirmation_).substr(written_);
+  if (next_ >= kept_.size()) return {};
+  return std::string_view(kept_[next_]).substr(written_);
+}
+
+void ResumableStream::wrote(std::size_t bytes) {
+  if (bytes == 0) return;
+  written_ += bytes;
+  const bool confirming = !confirmation_.empty();
+  if (written_ < (confirming ? confirmation_.size() : kept_[next_].size())) return;
+  written_ = 0;
+  if (confirming) {
+    confirmation_.clear();
+  } else {
+    ++next_;
+  }
+  if (confirm_due_) {  // as late as possible, so that one covers many
+    confirmation_ = confirmation_of(received_);
+    confirm_due_ = false;
+  }
+}
+
+Status ResumableStream::feed(std::string_view bytes, const std::function<void(std::string_view)>& on_message) {
+  std::string joined;
+  if (!partial_.empty()) {
+    joined = std::move(partial_).append(bytes);
+    bytes = joined;
+  }
+  partial_.clear();
+  bool news = false;
+  while (bytes.size() >= kHeader) {
+    const std::size_t length = length_of(bytes);
+    const char kind = bytes[3];
+    const bool good = kind == kMessage ? length <= kLargestMessage : kind == kConfirm && length == kCount;
+    if (!good) return Error{Errc::invalid, "not a frame of a step's stream"};
+    if (bytes.size() < kHeader + length) break;
+    const std::string_view body = bytes.substr(kHeader, length);
+    bytes.remove_prefix(kHeader + length);
+    if (kind == kConfirm) {
+      const std::uint64_t count = count_in(body);
+      if (count < confirmed_ || count > confirmed_ + next_) {
+        return Error{Errc::invalid, "the peer confirms what was not sent"};
+      }
+      confirm(count);
+    } else {
+      ++received_;
+      news = true;
+      on_message(body);
+    }
+  }
+  partial_ = std::string(bytes);
+  if (news) {
+    if (written_ == 0) {
+      confirmation_ = confirmation_of(received_);
+    } else {
+      confirm_due_ = true;
+    }
+  }
+  return Done{};
+}
+
+void ResumableStream::confirm(std::uint64_t count) {
+  for (; confirmed_ < count; ++confirmed_) {
+    kept_bytes_ -= kept_.front().size();
+    kept_.pop_front();
+    --next_;
+  }
+}
+
+Status ResumableStream::connected(std::uint64_t peer_received) {
+  lost();
+  if (peer_received < confirmed_ || peer_received > confirmed_ + kept_.size()) {
+    return Error{Errc::invalid, "the peer's place in the stream is not one of ours"};
+  }
+  next_ = peer_received - confirmed_;
+  confirm(peer_received);
+  connected_ = true;
+  return Done{};
+}
+
+void ResumableStream::lost() {
+  connected_ = false;
+  next_ = 0;
+  written_ = 0;
+  confirmation_.clear();
+  confirm_due_ = false;
+  partial_.clear();
+}
+
+}  // namespace drover
