@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "slurm/exit.h"
+#include "slurm/launch/describe.h"
 #include "slurm/render/job_text.h"
 
 namespace drover::slurm {
@@ -23,23 +24,40 @@ Result<std::vector<std::string>> export_items(std::string_view text) {
       items.back() += c;
     }
   }
-  if (quote != 0) return Error{Errc::invalid, error_line("sbatch", "Invalid --export specification")};
+  if (quote != 0)
+    return Error{Errc::invalid, error_line("sbatch", "Invalid --export specification")};
   return items;
 }
 
-bool is_slurms(std::string_view name) { return name.starts_with("SLURM_") || name.starts_with("SBATCH_"); }
-
-// Variables that tell of the job they stand in. Those of the submitter's own job mustn't reach another.
-bool tells_of_a_job(std::string_view name) {
-  constexpr std::array<std::string_view, 24> kBeginnings{
-      "SLURM_JOB",    "SLURM_STEP",      "SLURM_ARRAY_",  "SLURM_NTASKS",   "SLURM_NPROCS",     "SLURM_NNODES",
-      "SLURM_NODEID", "SLURM_NODELIST",  "SLURM_TASK",    "SLURM_CPUS_",    "SLURM_GPUS",       "SLURM_MEM_PER_",
-      "SLURM_PROCID", "SLURM_LOCALID",   "SLURM_GTIDS",   "SLURM_RESTART_", "SLURM_SRUN_",      "SLURM_LAUNCH_",
-      "SLURM_TRES_",  "SLURM_TOPOLOGY_", "SLURM_SUBMIT_", "SLURMD_",        "SLURM_EXPORT_ENV", "SLURM_DISTRIBUTION"};
-  return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) { return name.starts_with(beginning); });
+bool is_slurms(std::string_view name) {
+  return name.starts_with("SLURM_") || name.starts_with("SBATCH_");
 }
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
+
+// "a100:4,t4:1", as the user would write it.
+std::string asks_text(const std::vector<GpuAsk>& asks) {
+  std::string text;
+  for (const GpuAsk& ask : asks) {
+    text +=
+        (text.empty() ? "" : ",") + (ask.model.empty() ? "" : ask.model + ":") + number(ask.count);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool tells_of_a_job(std::string_view name) {
+  constexpr std::array<std::string_view, 24> kBeginnings{
+      "SLURM_JOB",     "SLURM_STEP",    "SLURM_ARRAY_",     "SLURM_NTASKS",
+      "SLURM_NPROCS",  "SLURM_NNODES",  "SLURM_NODEID",     "SLURM_NODELIST",
+      "SLURM_TASK",    "SLURM_CPUS_",   "SLURM_GPUS",       "SLURM_MEM_PER_",
+      "SLURM_PROCID",  "SLURM_LOCALID", "SLURM_GTIDS",      "SLURM_RESTART_",
+      "SLURM_SRUN_",   "SLURM_LAUNCH_", "SLURM_TRES_",      "SLURM_TOPOLOGY_",
+      "SLURM_SUBMIT_", "SLURMD_",       "SLURM_EXPORT_ENV", "SLURM_DISTRIBUTION"};
+  return std::ranges::any_of(
+      kBeginnings, [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
 
 void describe_job(Environment& env, const api::JobView& job, const LaunchFacts& facts) {
   env["SLURM_CLUSTER_NAME"] = facts.cluster_name;
@@ -54,7 +72,8 @@ void describe_job(Environment& env, const api::JobView& job, const LaunchFacts& 
   env["SLURM_JOB_EXCLUSIVE"] = job.request.exclusive ? "NODE" : "NO";
   env["SLURM_JOB_OVERSUBSCRIBE"] = "NO";
   env["SLURM_JOB_START_TIME"] = std::to_string(unix_seconds(job.started));
-  if (job.limit.count() > 0) env["SLURM_JOB_END_TIME"] = std::to_string(unix_seconds(job.started + job.limit));
+  if (job.limit.count() > 0)
+    env["SLURM_JOB_END_TIME"] = std::to_string(unix_seconds(job.started + job.limit));
   if (job.restarts > 0) env["SLURM_RESTART_COUNT"] = number(job.restarts);
 }
 
@@ -87,18 +106,10 @@ void describe_nodes(Environment& env, const api::JobView& job) {
   env["SLURM_CPUS_ON_NODE"] = number(first.cpu_count);
   if (first.gpu_indexes.empty()) return;
   std::string indexes;
-  for (const std::uint32_t index : first.gpu_indexes) indexes += (indexes.empty() ? "" : ",") + number(index);
+  for (const std::uint32_t index : first.gpu_indexes)
+    indexes += (indexes.empty() ? "" : ",") + number(index);
   env["SLURM_GPUS_ON_NODE"] = number(first.gpu_indexes.size());
   env["SLURM_JOB_GPUS"] = indexes;
-}
-
-// "a100:4,t4:1", as the user would write it.
-std::string asks_text(const std::vector<GpuAsk>& asks) {
-  std::string text;
-  for (const GpuAsk& ask : asks) {
-    text += (text.empty() ? "" : ",") + (ask.model.empty() ? "" : ask.model + ":") + number(ask.count);
-  }
-  return text;
 }
 
 void describe_request(Environment& env, const api::JobView& job) {
@@ -123,7 +134,8 @@ void describe_request(Environment& env, const api::JobView& job) {
   if (!request.gpus_per_job.empty()) env["SLURM_GPUS"] = asks_text(request.gpus_per_job);
   if (said("gpus_per_node")) env["SLURM_GPUS_PER_NODE"] = asks_text(request.gpus_per_node);
   if (request.overcommit) env["SLURM_OVERCOMMIT"] = "1";
-  if (request.threads_per_core > 0) env["SLURM_THREADS_PER_CORE"] = number(request.threads_per_core);
+  if (request.threads_per_core > 0)
+    env["SLURM_THREADS_PER_CORE"] = number(request.threads_per_core);
   const std::string memory = std::to_string(mib(request.memory));
   if (request.memory_rule == MemoryRule::per_node) env["SLURM_MEM_PER_NODE"] = memory;
   if (request.memory_rule == MemoryRule::per_cpu) env["SLURM_MEM_PER_CPU"] = memory;
@@ -136,9 +148,8 @@ void describe_request(Environment& env, const api::JobView& job) {
   if (said("export")) env["SLURM_EXPORT_ENV"] = extra.at("export");
 }
 
-}  // namespace
-
-Result<Exported> exported(const std::optional<std::string>& export_words, const Environment& environment) {
+Result<Exported> exported(const std::optional<std::string>& export_words,
+                          const Environment& environment) {
   Exported result;
   if (!export_words || iequals(*export_words, "ALL")) {
     result.variables = environment;
@@ -174,7 +185,8 @@ Environment decode_environment(std::string_view text) {
   for (const std::string_view item : split(text, '\0')) {
     const std::size_t equals = item.find('=');
     if (equals != std::string_view::npos && equals > 0) {
-      environment.insert_or_assign(std::string(item.substr(0, equals)), std::string(item.substr(equals + 1)));
+      environment.insert_or_assign(std::string(item.substr(0, equals)),
+                                   std::string(item.substr(equals + 1)));
     }
   }
   return environment;
@@ -192,6 +204,15 @@ std::string repeated(const std::vector<std::uint32_t>& counts) {
   return text;
 }
 
+std::vector<std::string> environment_list(const Environment& env) {
+  std::vector<std::string> list;
+  for (const auto& [name, value] : env) {
+    std::string item = name;
+    list.push_back(item.append("=").append(value));
+  }
+  return list;
+}
+
 std::vector<std::string> batch_environment(const api::JobView& job, std::string_view submitted,
                                            const LaunchFacts& facts) {
   Environment env;
@@ -202,23 +223,19 @@ std::vector<std::string> batch_environment(const api::JobView& job, std::string_
   describe_array(env, job, facts);
   describe_nodes(env, job);
   describe_request(env, job);
-  for (const char* zero : {"SLURM_GTIDS", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_PROCID", "SLURM_PRIO_PROCESS",
-                           "SLURM_OOM_KILL_STEP"}) {
+  for (const char* zero : {"SLURM_GTIDS", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_PROCID",
+                           "SLURM_PRIO_PROCESS", "SLURM_OOM_KILL_STEP"}) {
     env[zero] = "0";
   }
   env["SLURM_STEPID"] = env["SLURM_STEP_ID"] = "-5";  // the batch step
   env["ENVIRONMENT"] = "BATCH";
   if (job.spec) {
-    env["SLURM_SUBMIT_DIR"] =
-        job.spec->extra.contains("submit_dir") ? job.spec->extra.at("submit_dir") : job.spec->work_dir;
+    env["SLURM_SUBMIT_DIR"] = job.spec->extra.contains("submit_dir")
+                                  ? job.spec->extra.at("submit_dir")
+                                  : job.spec->work_dir;
     env["SLURM_SUBMIT_HOST"] = job.spec->submit_host;
   }
-  std::vector<std::string> list;
-  for (const auto& [name, value] : env) {
-    std::string item = name;
-    list.push_back(item.append("=").append(value));
-  }
-  return list;
+  return environment_list(env);
 }
 
 }  // namespace drover::slurm
