@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+#include "native/json_value.h"
+
 namespace drover::slurm {
 namespace {
 
@@ -16,6 +19,9 @@ class FakeController : public Controller {
   bool reachable = true;
   std::vector<api::JobView> views;
   std::vector<api::JobView> ended;
+  std::vector<api::NodeView> node_views;
+  std::vector<api::PartitionView> partition_views;
+  std::vector<HistoryRow> history_rows;
   std::vector<api::Execute> wishes;
   api::JobQuery query;
   HistoryQuery history_query;
@@ -42,13 +48,17 @@ class FakeController : public Controller {
     }
     return header;
   }
-  Result<api::ListHeader> nodes(const std::function<void(api::NodeView&)>&) override { return api::ListHeader{}; }
-  Result<api::ListHeader> partitions(const std::function<void(api::PartitionView&)>&) override {
+  Result<api::ListHeader> nodes(const std::function<void(api::NodeView&)>& visit) override {
+    for (api::NodeView view : node_views) visit(view);
+    return api::ListHeader{};
+  }
+  Result<api::ListHeader> partitions(const std::function<void(api::PartitionView&)>& visit) override {
+    for (api::PartitionView view : partition_views) visit(view);
     return api::ListHeader{};
   }
   Result<std::vector<HistoryRow>> history(const HistoryQuery& asked) override {
     history_query = asked;
-    return std::vector<HistoryRow>{};
+    return history_rows;
   }
   Result<api::Overview> overview() override {
     if (!reachable) return gone();
@@ -203,6 +213,110 @@ TEST_F(Commands, SqueueJsonIsClosed) {
   EXPECT_THAT(said.out, HasSubstr("\"name\": \"a\\\"b\\u000a\""));
   EXPECT_THAT(said.out, HasSubstr("\"job_id\": 3"));
   EXPECT_TRUE(said.out.ends_with("}\n"));
+}
+
+// What stands at "jobs/0/state/current/0", numbers and truths as text; "-" where nothing does.
+std::string at(const Said& said, std::string_view path) {
+  const auto parsed = native::parse_json(said.out);
+  if (!parsed) return parsed.error().message;
+  const native::Json* here = &parsed.value();
+  for (const std::string_view step : split(path, '/')) {
+    const auto index = parse_uint(step);
+    if (index) {
+      here = *index < here->items.size() ? &here->items[*index] : nullptr;
+    } else {
+      here = here->member(step);
+    }
+    if (here == nullptr) return "-";
+  }
+  if (here->kind == native::Json::Kind::integer) return std::to_string(here->integer);
+  if (here->kind == native::Json::Kind::boolean) return here->boolean ? "true" : "false";
+  return here->text;
+}
+
+TEST_F(Commands, SacctJsonHasJobsWithTheirSteps) {
+  HistoryRow row{.job = JobId(12), .attempt = 1, .name = "train", .phase = Phase::ended};
+  row.cause = Cause::cancelled;
+  row.cancelled_by = 1000;
+  row.started = Instant(seconds(100));
+  row.ended = Instant(seconds(160));
+  row.nodes = {"n1", "n2"};
+  row.node_count = 2;
+  row.cpu_count = 8;
+  row.gpus = {{.model = "a100", .count = 4}};
+  row.usage.user_cpu = Duration(1500);
+  controller_.history_rows = {row};
+  const Said said = run("sacct", {"--json", "-S1970-01-01-00:00:01"});
+  EXPECT_EQ(at(said, "jobs/0/job_id"), "12");
+  EXPECT_EQ(at(said, "jobs/0/state/current/0"), "CANCELLED");
+  EXPECT_EQ(at(said, "jobs/0/nodes"), "n[1-2]");
+  EXPECT_EQ(at(said, "jobs/0/time/elapsed"), "60");
+  EXPECT_EQ(at(said, "jobs/0/time/user/microseconds"), "500000");
+  EXPECT_EQ(at(said, "jobs/0/time/limit/infinite"), "true");
+  EXPECT_EQ(at(said, "jobs/0/array/task_id/set"), "false");
+  EXPECT_EQ(at(said, "jobs/0/tres/allocated/3/name"), "gpu");
+  EXPECT_EQ(at(said, "jobs/0/tres/allocated/3/count"), "4");
+  EXPECT_EQ(at(said, "jobs/0/exit_code/status/0"), "SUCCESS");
+  EXPECT_EQ(at(said, "jobs/0/steps/0/step/id"), "12.batch");
+  EXPECT_EQ(at(said, "jobs/0/steps/0/exit_code/signal/name"), "TERM");
+  EXPECT_EQ(at(said, "jobs/1"), "-");
+  EXPECT_EQ(at(run("sacct", {"--json", "-X"}), "jobs/0/steps/0"), "-");
+}
+
+TEST_F(Commands, NodesAndPartitionsAsJson) {
+  api::NodeView node;
+  node.node.inventory.name = "n1";
+  node.node.inventory.cpus = 8;
+  node.node.inventory.memory = gibibytes(4);
+  node.node.devices = {{.info = {.uuid = "u", .model = "a100"}, .used = Milli::of(1000)}};
+  node.cpus_used = 2;
+  node.partitions = {"main"};
+  node.node.drain = Drain{.reason = "bad \"fan\""};
+  api::NodeView other = node;
+  other.node.inventory.name = "n2";
+  controller_.node_views = {node, other};
+  controller_.partition_views = {{.partition = {.name = "main", .max_time = minutes(90)}, .nodes = {"n1", "n2"}}};
+  const Said nodes = run("scontrol", {"show", "nodes", "--json"});
+  EXPECT_EQ(at(nodes, "nodes/1/name"), "n2");
+  EXPECT_EQ(at(nodes, "nodes/0/state/0"), "MIXED");
+  EXPECT_EQ(at(nodes, "nodes/0/state/1"), "DRAIN");
+  EXPECT_EQ(at(nodes, "nodes/0/gres"), "gpu:a100:1");
+  EXPECT_EQ(at(nodes, "nodes/0/reason"), "bad \"fan\"");
+  EXPECT_EQ(at(nodes, "nodes/0/free_mem/set"), "false");
+  EXPECT_EQ(at(run("scontrol", {"show", "node", "n2", "--json"}), "nodes/0/name"), "n2");
+  EXPECT_EQ(run("scontrol", {"show", "node", "n9", "--json"}).exit, 1);
+  const Said partition = run("scontrol", {"--json", "show", "partition", "main"});
+  EXPECT_EQ(at(partition, "partitions/0/maximums/time/number"), "90");
+  EXPECT_EQ(at(partition, "partitions/0/nodes/configured"), "n[1-2]");
+  const Said info = run("sinfo", {"--json"});
+  EXPECT_EQ(at(info, "sinfo/0/nodes/total"), "2");
+  EXPECT_EQ(at(info, "sinfo/0/nodes/nodes/1"), "n2");
+  EXPECT_EQ(at(info, "sinfo/0/node/state/1"), "DRAIN");
+  EXPECT_EQ(at(info, "sinfo/0/cpus/allocated"), "4");
+  EXPECT_EQ(at(info, "sinfo/0/gres/used"), "gpu:a100:1(IDX:0)");
+  EXPECT_EQ(at(info, "sinfo/0/partition/name"), "main");
+  EXPECT_EQ(at(run("sinfo", {"-N", "--json"}), "sinfo/1/nodes/nodes/0"), "n2");
+}
+
+TEST_F(Commands, ScontrolSaysJobsAsJson) {
+  controller_.views = {{.id = JobId(9), .phase = Phase::running}, {.id = JobId(3), .phase = Phase::running}};
+  EXPECT_EQ(at(run("scontrol", {"show", "job", "3", "--json"}), "jobs/0/job_state/0"), "RUNNING");
+  const Said listed = run("scontrol", {"listjobs", "--json"});
+  EXPECT_EQ(at(listed, "jobs/0/job_id"), "3");
+  EXPECT_EQ(controller_.query.select.nodes, std::vector<std::string>{"login"});
+  environment_ = {{"SLURMD_NODENAME", "n7"}};
+  EXPECT_EQ(run("scontrol", {"listjobs"}).out, "JOBID\n3\n9\n");
+  EXPECT_EQ(controller_.query.select.nodes, std::vector<std::string>{"n7"});
+  controller_.views.clear();
+  EXPECT_EQ(run("scontrol", {"listjobs"}).exit, 1);
+  EXPECT_EQ(run("scontrol", {"listjobs", "--json"}).exit, 0);
+}
+
+TEST_F(Commands, JsonIsRefusedWhereThereIsNone) {
+  EXPECT_THAT(run("scontrol", {"show", "config", "--json"}).err, HasSubstr("--json is known of"));
+  EXPECT_THAT(run("scontrol", {"hold", "3", "--json"}).err, HasSubstr("--json is no option of 'hold'"));
+  EXPECT_THAT(run("sinfo", {"--json=v0.0.39"}).err, HasSubstr("only v0.0.44 is written"));
+  EXPECT_EQ(run("sinfo", {"--json=v0.0.44"}).exit, 0);
 }
 
 TEST_F(Commands, ScancelWantsToKnowWhatAndTakesGoneJobsInGoodPart) {

@@ -6,6 +6,7 @@
 #include "slurm/command/call.h"
 #include "slurm/exit.h"
 #include "slurm/render/account.h"
+#include "slurm/render/account_json.h"
 #include "slurm/script/hostlist.h"
 
 namespace drover::slurm {
@@ -35,7 +36,7 @@ constexpr std::array kOptions{CommandOption{"accounts", 'A', value},
                               CommandOption{"help", 'h'},
                               CommandOption{"helpformat", 'e'},
                               CommandOption{"jobs", 'j', value},
-                              CommandOption{"json", 0, maybe_value, true},
+                              CommandOption{"json", 0, maybe_value},
                               CommandOption{"local", 0},
                               CommandOption{"long", 'l'},
                               CommandOption{"name", 0, value},
@@ -64,9 +65,10 @@ constexpr std::array kOptions{CommandOption{"accounts", 'A', value},
                               CommandOption{"yaml", 0, maybe_value, true}};
 
 constexpr std::string_view kUsage =
-    "Usage: sacct [-aDeblLnpPTVX] [-A accounts] [-E end] [-j jobs] [-N nodes] [-o format] [-r partitions] [-s "
+    "Usage: sacct [-aDeblLnpPTVX] [-A accounts] [-E end] [-j jobs] [-N nodes] [-o format] [-r "
+    "partitions] [-s "
     "states]\n"
-    "             [-S start] [-u users] [--name names] [--delimiter text] [--noconvert]\n";
+    "             [-S start] [-u users] [--name names] [--delimiter text] [--json] [--noconvert]\n";
 
 void add_state(HistoryQuery& query, JobState state) {
   const Phase phase = phases_of(state).front();
@@ -183,7 +185,8 @@ int sacct(Call& call) {
       .look = {.times = call.time_format(), .now = overview.value().now, .convert = !chosen.has("noconvert")},
       .cluster = overview.value().config.settings.cluster_name};
   const auto rows = account_rows(history.value(), !chosen.has("allocations"));
-  call.out += account_table(layout.value(), rows, look, !chosen.has("noheader"));
+  call.out += chosen.has("json") ? account_json(rows, look)
+                                 : account_table(layout.value(), rows, look, !chosen.has("noheader"));
   return 0;
 }
 

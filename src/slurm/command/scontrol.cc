@@ -19,7 +19,7 @@ constexpr std::array kOptions{CommandOption{"all", 'a'},
                               CommandOption{"future", 'F'},
                               CommandOption{"help", 'h'},
                               CommandOption{"hide", 0},
-                              CommandOption{"json", 0, maybe_value, true},
+                              CommandOption{"json", 0, maybe_value},
                               CommandOption{"local", 0},
                               CommandOption{"oneliner", 'o'},
                               CommandOption{"quiet", 'Q'},
@@ -29,14 +29,17 @@ constexpr std::array kOptions{CommandOption{"all", 'a'},
                               CommandOption{"yaml", 0, maybe_value, true}};
 
 constexpr std::string_view kUsage =
-    "Usage: scontrol [-adoQvV] COMMAND\n"
-    "  show job [ID] | node [NAMES] | partition [NAME] | step ID | config | hostnames [LIST] | hostlist NAMES\n"
+    "Usage: scontrol [-adoQvV] [--json] COMMAND\n"
+    "  show job [ID] | node [NAMES] | partition [NAME] | step ID | config | hostnames [LIST] | "
+    "hostlist NAMES\n"
     "       | hostlistsorted NAMES\n"
     "  hold|uhold|release|requeue|requeuehold JOBS\n"
     "  update NodeName=NAMES State=DRAIN|RESUME|DOWN [Reason=TEXT]\n"
     "  update PartitionName=NAME State=UP|DOWN\n"
-    "  update JobId=ID [TimeLimit=|Priority=|Nice=|Partition=|JobName=|StartTime=|ArrayTaskThrottle=|Requeue=]\n"
+    "  update JobId=ID "
+    "[TimeLimit=|Priority=|Nice=|Partition=|JobName=|StartTime=|ArrayTaskThrottle=|Requeue=]\n"
     "  write batch_script ID [FILE]\n"
+    "  listjobs [NODE]\n"
     "  ping | version\n";
 
 int ping(Call& call) {
@@ -132,11 +135,15 @@ int scontrol(Call& call) {
   const std::string verb = lower(chosen.rest.front());
   ControlCall control{.call = call,
                       .style = {.one_line = chosen.has("oneliner"), .details = chosen.has("details")},
-                      .words = {chosen.rest.begin() + 1, chosen.rest.end()}};
+                      .words = {chosen.rest.begin() + 1, chosen.rest.end()},
+                      .json = chosen.has("json")};
+  if (control.json && verb != "show" && verb != "listjobs")
+    return call.fail("--json is no option of '" + printable(verb) + "': remove it");
   if (verb == "show") return control_show(control);
   if (const auto known = check_cluster(call, chosen.get("clusters")); !known) return call.fail(known.error());
   if (verb == "update") return control_update(control);
   if (verb == "ping") return ping(call);
+  if (verb == "listjobs") return control_list_jobs(control);
   if (verb == "write") return write_script(call, control.words);
   if (verb == "version") {
     call.out += kVersionLine;
@@ -145,9 +152,8 @@ int scontrol(Call& call) {
   for (const char* known : {"hold", "uhold", "release", "requeue", "requeuehold"}) {
     if (verb == known) return job_verb(call, verb, control.words);
   }
-  for (const char* later :
-       {"create", "delete", "reconfigure", "reboot", "token", "listjobs", "listpids", "pidinfo", "suspend", "resume",
-        "top", "notify", "shutdown", "takeover", "cancel_reboot", "setdebug"}) {
+  for (const char* later : {"create", "delete", "reconfigure", "reboot", "token", "listpids", "pidinfo", "suspend",
+                            "resume", "top", "notify", "shutdown", "takeover", "cancel_reboot", "setdebug"}) {
     if (verb == later) return call.fail("'" + verb + "' is not supported by drover yet");
   }
   return call.fail("invalid keyword: " + printable(verb));

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "slurm/command/scontrol.h"
 #include "slurm/exit.h"
+#include "slurm/render/job_json.h"
+#include "slurm/render/node_json.h"
 #include "slurm/script/hostlist.h"
 #include "slurm/script/jobid.h"
 
@@ -67,13 +69,17 @@ int show_jobs(ControlCall& control, const Subject& subject, bool steps) {
   std::vector<api::JobView> jobs;
   const auto header = call.controller->jobs(query, [&jobs](api::JobView& job) { jobs.push_back(std::move(job)); });
   if (!header) return call.fail(not_reached("slurm_load_jobs", header.error()));
+  const Look look{.times = call.time_format(), .now = header.value().now};
+  if (jobs.empty() && subject.argument) return call.fail(unknown);
+  sort_as_listed(jobs);
+  if (control.json) {
+    call.out += jobs_json(jobs, look);
+    return 0;
+  }
   if (jobs.empty()) {
-    if (subject.argument) return call.fail(unknown);
     call.out += "No jobs in the system\n";
     return 0;
   }
-  sort_as_listed(jobs);
-  const Look look{.times = call.time_format(), .now = header.value().now};
   for (const api::JobView& job : jobs) {
     if (!steps) call.out += show_job(job, look, control.style);
     if (steps && job.phase == Phase::running) call.out += show_step(job, look, control.style);
@@ -93,35 +99,42 @@ int show_nodes(ControlCall& control, const Subject& subject) {
   const auto header = call.controller->nodes([&nodes](api::NodeView& node) { nodes.push_back(std::move(node)); });
   if (!header) return call.fail(not_reached("slurm_load_node", header.error()));
   const Look look{.times = call.time_format(), .now = header.value().now};
-  if (!subject.argument) {
-    for (const api::NodeView& node : nodes) call.out += show_node(node, look, control.style);
-    return 0;
-  }
   int status = 0;
+  std::vector<api::NodeView> chosen;
+  if (!subject.argument) chosen = std::move(nodes);
   for (const std::string& name : names) {
     const auto found =
         std::ranges::find_if(nodes, [&](const api::NodeView& node) { return node.node.name() == name; });
     if (found != nodes.end()) {
-      call.out += show_node(*found, look, control.style);
-    } else {
-      call.out += "Node " + printable(name) + " not found\n";
-      status = 1;
+      chosen.push_back(*found);
+      if (!control.json) call.out += show_node(*found, look, control.style);
+      continue;
     }
+    (control.json ? call.err : call.out) += "Node " + printable(name) + " not found\n";
+    status = 1;
+  }
+  if (control.json) {
+    call.out += nodes_json(chosen, look);
+  } else if (!subject.argument) {
+    for (const api::NodeView& node : chosen) call.out += show_node(node, look, control.style);
   }
   return status;
 }
 
 int show_partitions(ControlCall& control, const Subject& subject) {
   Call& call = control.call;
-  bool found = false;
+  std::vector<api::PartitionView> chosen;
   const auto header = call.controller->partitions([&](api::PartitionView& partition) {
-    if (subject.argument && partition.partition.name != *subject.argument) return;
-    found = true;
-    call.out += show_partition(partition, control.style);
+    if (!subject.argument || partition.partition.name == *subject.argument) chosen.push_back(std::move(partition));
   });
   if (!header) return call.fail(not_reached("slurm_load_partitions", header.error()));
-  if (found || !subject.argument) return 0;
-  call.out += "Partition " + printable(*subject.argument) + " not found\n";
+  if (control.json) {
+    call.out += partitions_json(chosen, {.times = call.time_format(), .now = header.value().now});
+  } else {
+    for (const api::PartitionView& partition : chosen) call.out += show_partition(partition, control.style);
+  }
+  if (!chosen.empty() || !subject.argument) return 0;
+  (control.json ? call.err : call.out) += "Partition " + printable(*subject.argument) + " not found\n";
   return 1;
 }
 
@@ -134,10 +147,39 @@ int show_configuration(Call& call) {
 
 }  // namespace
 
+int control_list_jobs(ControlCall& control) {
+  Call& call = control.call;
+  // Which node this is, its agent tells its jobs; the name of the host is the next best.
+  const std::string node =
+      control.words.empty() ? call.variable("SLURMD_NODENAME").value_or(call.host) : control.words.front();
+  api::JobQuery query;
+  query.select.nodes = {node};
+  query.select.phases = {Phase::placed, Phase::running, Phase::ending};
+  std::vector<JobId> jobs;
+  const auto header = call.controller->jobs(query, [&jobs](api::JobView& job) { jobs.push_back(job.id); });
+  if (!header) return call.fail(not_reached("scontrol", header.error()));
+  std::ranges::sort(jobs);
+  if (control.json) {
+    call.out += job_ids_json(jobs);
+    return 0;
+  }
+  if (jobs.empty()) {
+    call.err += "No slurmstepd's found on this node\n";
+    return 1;
+  }
+  call.out += "JOBID\n";
+  for (const JobId job : jobs) call.out += std::to_string(job.value()) + "\n";
+  return 0;
+}
+
 int control_show(ControlCall& control) {
   Call& call = control.call;
   if (control.words.empty()) return call.fail("too few arguments for keyword:show");
   const Subject subject = subject_of(control.words);
+  const bool as_json = is(subject, "jobs", 1) || is(subject, "nodes", 1) || is(subject, "partitions", 1);
+  if (control.json && !as_json) {
+    return call.fail("--json is known of job, node and partition, not of " + printable(subject.kind) + ": remove it");
+  }
   if (is(subject, "hostnames", 5) || is(subject, "hostlistsorted", 5)) return show_hosts(call, subject);
   if (is(subject, "jobs", 1)) return show_jobs(control, subject, false);
   if (is(subject, "steps", 3)) return show_jobs(control, subject, true);

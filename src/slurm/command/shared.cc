@@ -10,6 +10,8 @@
 
 namespace drover::slurm {
 
+constexpr std::string_view kDataParser = "v0.0.44";
+
 Result<Chosen> choose(const Call& call, std::span<const CommandOption> table) {
   std::vector<OptionName> names;
   for (const CommandOption& option : table) names.push_back({std::string(option.name), option.letter, option.takes});
@@ -21,6 +23,10 @@ Result<Chosen> choose(const Call& call, std::span<const CommandOption> table) {
     if (table[option.row].refused) {
       return Error{Errc::invalid,
                    error_line(call.program, "--" + name + " is not supported by drover yet: remove it")};
+    }
+    if (name == "json" && !option.value.value_or("").empty() && *option.value != kDataParser) {
+      return Error{Errc::invalid, error_line(call.program, "--json=" + printable(*option.value) + ": only " +
+                                                               std::string(kDataParser) + " is written")};
     }
     chosen.values[name] = option.value.value_or("");
     if (name == "jobs") chosen.all_jobs.push_back(option.value.value_or(""));

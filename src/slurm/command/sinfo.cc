@@ -5,6 +5,7 @@
 #include "slurm/command/call.h"
 #include "slurm/exit.h"
 #include "slurm/render/info.h"
+#include "slurm/render/node_json.h"
 #include "slurm/script/hostlist.h"
 
 namespace drover::slurm {
@@ -21,7 +22,7 @@ constexpr std::array kOptions{CommandOption{"all", 'a'},
                               CommandOption{"help", 0},
                               CommandOption{"hide", 0},
                               CommandOption{"iterate", 'i', value, true},
-                              CommandOption{"json", 0, maybe_value, true},
+                              CommandOption{"json", 0, maybe_value},
                               CommandOption{"list-reasons", 'R'},
                               CommandOption{"local", 0},
                               CommandOption{"long", 'l'},
@@ -41,9 +42,11 @@ constexpr std::array kOptions{CommandOption{"all", 'a'},
                               CommandOption{"yaml", 0, maybe_value, true}};
 
 constexpr std::string_view kUsage =
-    "Usage: sinfo [-adehlNrRsV] [-n nodes] [-o format] [-O fields] [-p partitions] [-t states] [--noconvert]\n";
+    "Usage: sinfo [-adehlNrRsV] [-n nodes] [-o format] [-O fields] [-p partitions] [-t states] "
+    "[--json] [--noconvert]\n";
 
 Result<Layout> wanted_layout(const Call& call, const Chosen& chosen) {
+  if (chosen.has("json")) return node_layout(kInfoJson);
   if (chosen.has("Format")) return parse_names(chosen.get("Format"), node_field_by_name, call.program);
   if (chosen.has("format")) return node_layout(chosen.get("format"));
   if (chosen.has("summarize")) return node_layout(kInfoSummary);
@@ -57,7 +60,7 @@ Result<InfoWanted> wanted_rows(const Call& call, const Chosen& chosen) {
   InfoWanted wanted{.by_node = chosen.has("Node"),
                     .summary = chosen.has("summarize"),
                     .with_reason = chosen.has("list-reasons"),
-                    .exact = chosen.has("exact")};
+                    .exact = chosen.has("exact") || chosen.has("json")};
   wanted.partitions =
       list_of(chosen.has("partition") ? chosen.get("partition") : call.variable("SINFO_PARTITION").value_or(""));
   if (chosen.has("nodes")) {
@@ -102,12 +105,16 @@ int sinfo(Call& call) {
   if (!listed) return call.fail(not_reached("slurm_load_partitions", listed.error()));
 
   const Look look{.times = call.time_format(), .now = header.value().now, .convert = !chosen.has("noconvert")};
+  const auto rows = info_rows(layout.value(), wanted.value(), partitions, nodes, look);
+  if (chosen.has("json")) {
+    call.out += info_json(rows);
+    return 0;
+  }
   for (const std::string& complaint : layout.value().complaints)
     call.err += error_line(call.program, complaint) + "\n";
   if (chosen.has("long")) call.out += look.times.heading() + "\n";
   if (chosen.has("clusters")) call.out += "CLUSTER: " + chosen.get("clusters") + "\n";
-  call.out += info_table(layout.value(), info_rows(layout.value(), wanted.value(), partitions, nodes, look), look,
-                         !chosen.has("noheader"));
+  call.out += info_table(layout.value(), rows, look, !chosen.has("noheader"));
   return 0;
 }
 

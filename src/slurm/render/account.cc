@@ -24,6 +24,83 @@ Result<std::vector<AccountColumn>> account_columns(std::string_view format) {
       format, account_field_by_name, [](std::size_t field) { return account_fields()[field].width; }, "sacct");
 }
 
+std::int64_t account_elapsed_s(const HistoryRow& row, Instant now) {
+  if (row.started == Instant{}) return 0;
+  return std::max<std::int64_t>(0,
+                                unix_seconds(row.ended == Instant{} ? now : row.ended) - unix_seconds(row.started));
+}
+
+Tres account_asked(const HistoryRow& row) {
+  return asked_tres(
+      row.request,
+      {.cpus = row.cpus_asked, .memory_mib = mib(row.memory), .nodes = row.node_count, .tasks = row.task_count});
+}
+
+Tres account_granted(const AccountRow& row) {
+  const HistoryRow& job = *row.job;
+  return {.cpus = job.cpu_count,
+          .memory_mib = mib(job.memory),
+          .nodes = job.nodes.empty() ? 0 : job.node_count,
+          .billing = row.batch_step ? 0 : job.cpu_count,
+          .gpus = gpu_total(job.gpus)};
+}
+
+ExitStatus account_exit(const AccountRow& row) {
+  const HistoryRow& job = *row.job;
+  if (!row.batch_step) return shown_exit(job.cause, job.exit);
+  switch (job.cause) {
+    case Cause::cancelled:
+    case Cause::time_limit:
+    case Cause::requeued:
+    case Cause::preempted:
+    case Cause::deadline:
+      return {.code = 0, .signal = 15};
+    case Cause::none:
+    case Cause::completed:
+    case Cause::failed:
+    case Cause::out_of_memory:
+    case Cause::node_failed:
+    case Cause::launch_failed:
+    case Cause::unknown:
+      return shown_exit(job.cause, job.exit);
+  }
+  return {};
+}
+
+std::string account_state(const AccountRow& row) {
+  const HistoryRow& job = *row.job;
+  const JobState state = job_state(job.phase, job.cause);
+  const bool ended = job.phase == Phase::ended;
+  if (!row.batch_step) {
+    std::string text(
+        state_word(state == JobState::configuring || state == JobState::completing ? JobState::running : state));
+    if (state == JobState::cancelled) text += " by " + std::to_string(job.cancelled_by);
+    return text;
+  }
+  if (!ended) return "RUNNING";
+  switch (job.cause) {
+    case Cause::completed:
+      return "COMPLETED";
+    case Cause::out_of_memory:
+      return "OUT_OF_MEMORY";
+    case Cause::failed:
+      return job.exit.signal != 0 ? "CANCELLED" : "FAILED";
+    case Cause::launch_failed:
+    case Cause::unknown:
+      return "FAILED";
+    case Cause::none:
+      return "RUNNING";
+    case Cause::cancelled:
+    case Cause::time_limit:
+    case Cause::node_failed:
+    case Cause::preempted:
+    case Cause::deadline:
+    case Cause::requeued:
+      return "CANCELLED";
+  }
+  return "";
+}
+
 std::vector<AccountRow> account_rows(std::vector<HistoryRow>& history, bool with_steps) {
   std::map<JobId, JobId> latest;
   for (const HistoryRow& row : history) {

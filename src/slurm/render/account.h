@@ -35,12 +35,18 @@ struct AccountField {
 inline constexpr std::string_view kAccountFormat = "jobid,jobname,partition,account,alloccpus,state,exitcode";
 inline constexpr std::string_view kAccountBrief = "jobid,state,exitcode";
 inline constexpr std::string_view kAccountLong =
-    "jobid,jobidraw,jobname,partition,maxvmsize,maxvmsizenode,maxvmsizetask,avevmsize,maxrss,maxrssnode,maxrsstask,"
-    "averss,maxpages,maxpagesnode,maxpagestask,avepages,mincpu,mincpunode,mincputask,avecpu,ntasks,alloccpus,elapsed,"
-    "state,exitcode,avecpufreq,reqcpufreqmin,reqcpufreqmax,reqcpufreqgov,reqmem,consumedenergy,maxdiskread,"
-    "maxdiskreadnode,maxdiskreadtask,avediskread,maxdiskwrite,maxdiskwritenode,maxdiskwritetask,avediskwrite,"
-    "alloctres,tresusageinave,tresusageinmax,tresusageinmaxn,tresusageinmaxt,tresusageinmin,tresusageinminn,"
-    "tresusageinmint,tresusageintot,tresusageoutmax,tresusageoutmaxn,tresusageoutmaxt,tresusageoutave,"
+    "jobid,jobidraw,jobname,partition,maxvmsize,maxvmsizenode,maxvmsizetask,avevmsize,maxrss,"
+    "maxrssnode,maxrsstask,"
+    "averss,maxpages,maxpagesnode,maxpagestask,avepages,mincpu,mincpunode,mincputask,avecpu,ntasks,"
+    "alloccpus,elapsed,"
+    "state,exitcode,avecpufreq,reqcpufreqmin,reqcpufreqmax,reqcpufreqgov,reqmem,consumedenergy,"
+    "maxdiskread,"
+    "maxdiskreadnode,maxdiskreadtask,avediskread,maxdiskwrite,maxdiskwritenode,maxdiskwritetask,"
+    "avediskwrite,"
+    "alloctres,tresusageinave,tresusageinmax,tresusageinmaxn,tresusageinmaxt,tresusageinmin,"
+    "tresusageinminn,"
+    "tresusageinmint,tresusageintot,tresusageoutmax,tresusageoutmaxn,tresusageoutmaxt,"
+    "tresusageoutave,"
     "tresusageouttot";
 
 // Slurm's order: arrays stay together, at the place of their latest task.
@@ -50,6 +56,10 @@ inline constexpr std::string_view kAccountLong =
                                         const AccountLook& look, bool header);
 [[nodiscard]] std::string account_help_format();
 
-[[nodiscard]] std::string account_state(const AccountRow& row);
+[[nodiscard]] std::string account_state(const AccountRow& row);  // "CANCELLED by 1000"
+[[nodiscard]] ExitStatus account_exit(const AccountRow& row);
+[[nodiscard]] std::int64_t account_elapsed_s(const HistoryRow& row, Instant now);
+[[nodiscard]] Tres account_asked(const HistoryRow& row);
+[[nodiscard]] Tres account_granted(const AccountRow& row);
 
 }  // namespace drover::slurm

@@ -40,16 +40,13 @@ std::string node_list(Row row, Lk) {
 }
 std::string node_count(Row row, Lk) { return row.batch_step ? "1" : number(row.job->node_count); }
 
-std::int64_t elapsed_s(const HistoryRow& row, Instant now) {
-  if (row.started == Instant{}) return 0;
-  return std::max<std::int64_t>(0,
-                                unix_seconds(row.ended == Instant{} ? now : row.ended) - unix_seconds(row.started));
+std::string elapsed(Row row, Lk look) { return long_duration(account_elapsed_s(*row.job, look.look.now)); }
+std::string elapsed_raw(Row row, Lk look) { return std::to_string(account_elapsed_s(*row.job, look.look.now)); }
+std::string cpu_time(Row row, Lk look) {
+  return long_duration(account_elapsed_s(*row.job, look.look.now) * cpus(*row.job));
 }
-std::string elapsed(Row row, Lk look) { return long_duration(elapsed_s(*row.job, look.look.now)); }
-std::string elapsed_raw(Row row, Lk look) { return std::to_string(elapsed_s(*row.job, look.look.now)); }
-std::string cpu_time(Row row, Lk look) { return long_duration(elapsed_s(*row.job, look.look.now) * cpus(*row.job)); }
 std::string cpu_time_raw(Row row, Lk look) {
-  return std::to_string(elapsed_s(*row.job, look.look.now) * cpus(*row.job));
+  return std::to_string(account_elapsed_s(*row.job, look.look.now) * cpus(*row.job));
 }
 
 std::string stamp(Instant at, Lk look, std::string_view none) { return look.look.times.print(time_of(at), none); }
@@ -69,65 +66,14 @@ std::string planned(const HistoryRow& row, Lk look) {
 }
 
 std::string exit_code(Row row, Lk) {
-  const HistoryRow& job = *row.job;
-  if (!row.batch_step) return exit_text(job.cause, job.exit);
-  switch (job.cause) {
-    case Cause::cancelled:
-    case Cause::time_limit:
-    case Cause::requeued:
-    case Cause::preempted:
-    case Cause::deadline:
-      return "0:15";
-    case Cause::none:
-    case Cause::completed:
-    case Cause::failed:
-    case Cause::out_of_memory:
-    case Cause::node_failed:
-    case Cause::launch_failed:
-    case Cause::unknown:
-      return exit_text(job.cause, job.exit);
-  }
-  return "";
+  const ExitStatus exit = account_exit(row);
+  return std::to_string(exit.code) + ":" + std::to_string(exit.signal);
 }
 
-Tres tres_of(const HistoryRow& row) {
-  return {.cpus = row.cpu_count,
-          .memory_mib = mib(row.memory),
-          .nodes = row.nodes.empty() ? 0 : row.node_count,
-          .billing = row.cpu_count,
-          .gpus = gpu_total(row.gpus)};
-}
-std::string alloc_tres(Row row, Lk) {
-  Tres tres = tres_of(*row.job);
-  if (row.batch_step) tres.billing = 0;
-  return print_tres_sorted(tres);
-}
-
-Tres asked(const HistoryRow& row) {
-  const Request& request = row.request;
-  Tres tres{.cpus = row.cpus_asked, .nodes = row.node_count, .billing = row.cpus_asked};
-  tres.gpus = gpu_total(request.gpus_per_node) * row.node_count + gpu_total(request.gpus_per_task) * row.task_count +
-              gpu_total(request.gpus_per_job);
-  switch (request.memory_rule) {
-    case MemoryRule::per_node:
-      tres.memory_mib = mib(request.memory) * row.node_count;
-      break;
-    case MemoryRule::per_cpu:
-      tres.memory_mib = mib(request.memory) * row.cpus_asked;
-      break;
-    case MemoryRule::per_gpu:
-      tres.memory_mib = mib(request.memory) * static_cast<std::int64_t>(tres.gpus);
-      break;
-    case MemoryRule::proportional:
-    case MemoryRule::whole_node:
-      tres.memory_mib = mib(row.memory);
-      break;
-  }
-  return tres;
-}
-std::string req_tres(const HistoryRow& row, Lk) { return print_tres_sorted(asked(row)); }
+std::string alloc_tres(Row row, Lk) { return print_tres_sorted(account_granted(row)); }
+std::string req_tres(const HistoryRow& row, Lk) { return print_tres_sorted(account_asked(row)); }
 std::string req_mem(const HistoryRow& row, Lk look) {
-  return print_memory_mib(asked(row).memory_mib, look.look.convert);
+  return print_memory_mib(account_asked(row).memory_mib, look.look.convert);
 }
 
 // Measured by the shim; shown on the step, as in Slurm.
@@ -284,39 +230,5 @@ constexpr std::array kFields{
 }  // namespace
 
 std::span<const AccountField> account_fields() { return kFields; }
-
-std::string account_state(const AccountRow& row) {
-  const HistoryRow& job = *row.job;
-  const JobState state = job_state(job.phase, job.cause);
-  const bool ended = job.phase == Phase::ended;
-  if (!row.batch_step) {
-    std::string text(
-        state_word(state == JobState::configuring || state == JobState::completing ? JobState::running : state));
-    if (state == JobState::cancelled) text += " by " + number(job.cancelled_by);
-    return text;
-  }
-  if (!ended) return "RUNNING";
-  switch (job.cause) {
-    case Cause::completed:
-      return "COMPLETED";
-    case Cause::out_of_memory:
-      return "OUT_OF_MEMORY";
-    case Cause::failed:
-      return job.exit.signal != 0 ? "CANCELLED" : "FAILED";
-    case Cause::launch_failed:
-    case Cause::unknown:
-      return "FAILED";
-    case Cause::none:
-      return "RUNNING";
-    case Cause::cancelled:
-    case Cause::time_limit:
-    case Cause::node_failed:
-    case Cause::preempted:
-    case Cause::deadline:
-    case Cause::requeued:
-      return "CANCELLED";
-  }
-  return "";
-}
 
 }  // namespace drover::slurm

@@ -95,27 +95,32 @@ std::int64_t min_memory_mib(const api::JobView& job) {
   return 0;
 }
 
-Tres asked_tres(const api::JobView& job) {
-  Tres tres{.cpus = job.cpu_count, .nodes = job.node_count, .billing = job.cpu_count};
-  const Request& request = job.request;
-  tres.gpus = gpu_total(request.gpus_per_node) * job.node_count + gpu_total(request.gpus_per_task) * job.task_count +
+Tres asked_tres(const Request& request, const Extent& extent) {
+  Tres tres{.cpus = extent.cpus, .nodes = extent.nodes, .billing = extent.cpus};
+  tres.gpus = gpu_total(request.gpus_per_node) * extent.nodes + gpu_total(request.gpus_per_task) * extent.tasks +
               gpu_total(request.gpus_per_job);
   switch (request.memory_rule) {
     case MemoryRule::per_node:
-      tres.memory_mib = mib(request.memory) * job.node_count;
+      tres.memory_mib = mib(request.memory) * extent.nodes;
       break;
     case MemoryRule::per_cpu:
-      tres.memory_mib = mib(request.memory) * job.cpu_count;
+      tres.memory_mib = mib(request.memory) * extent.cpus;
       break;
     case MemoryRule::per_gpu:
       tres.memory_mib = mib(request.memory) * static_cast<std::int64_t>(tres.gpus);
       break;
     case MemoryRule::proportional:
     case MemoryRule::whole_node:
-      tres.memory_mib = mib(job.memory);
+      tres.memory_mib = extent.memory_mib;
       break;
   }
   return tres;
+}
+
+Tres asked_tres(const api::JobView& job) {
+  return asked_tres(
+      job.request,
+      {.cpus = job.cpu_count, .memory_mib = mib(job.memory), .nodes = job.node_count, .tasks = job.task_count});
 }
 
 Tres granted_tres(const api::JobView& job) {

@@ -36,6 +36,14 @@ struct Look {
 
 // MiB as asked, for %m; per what it is, is MemoryRule's business.
 [[nodiscard]] std::int64_t min_memory_mib(const api::JobView& job);
+// What a request comes to on so much; `memory_mib` counts where the request leaves it open.
+struct Extent {
+  std::uint32_t cpus = 0;
+  std::int64_t memory_mib = 0;
+  std::uint32_t nodes = 0;
+  std::uint32_t tasks = 0;
+};
+[[nodiscard]] Tres asked_tres(const Request& request, const Extent& extent);
 [[nodiscard]] Tres asked_tres(const api::JobView& job);
 [[nodiscard]] Tres granted_tres(const api::JobView& job);  // all zero while it holds nothing
 

@@ -168,7 +168,8 @@ std::string_view reason_word(Reason reason) {
     case Reason::node_not_available:
       return "ReqNodeNotAvail";
     case Reason::nodes_down:
-      return "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
+      return "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority "
+             "partitions";
     case Reason::partition_down:
       return "PartitionDown";
     case Reason::partition_time_limit:
@@ -202,10 +203,15 @@ std::string reason_text(const api::JobView& job) {
   return std::string(reason_word(job.reason));
 }
 
+ExitStatus shown_exit(Cause cause, const ExitStatus& exit) {
+  if (cause == Cause::out_of_memory) return {.code = 0, .signal = 125};
+  if (cause == Cause::time_limit || cause == Cause::cancelled) return {};
+  return exit;
+}
+
 std::string exit_text(Cause cause, const ExitStatus& exit) {
-  if (cause == Cause::out_of_memory) return "0:125";
-  if (cause == Cause::time_limit || cause == Cause::cancelled) return "0:0";
-  return std::to_string(exit.code) + ":" + std::to_string(exit.signal);
+  const ExitStatus shown = shown_exit(cause, exit);
+  return std::to_string(shown.code) + ":" + std::to_string(shown.signal);
 }
 
 std::string_view refusal_words(RefusalCode code) {

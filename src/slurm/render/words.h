@@ -40,7 +40,9 @@ enum class JobState : std::uint8_t {
 [[nodiscard]] std::string reason_text(const api::JobView& job);
 [[nodiscard]] std::string_view reason_word(Reason reason);
 
-// "3:0", "0:9", "0:125".
+// As Slurm counts it: running out of memory is signal 125, a kill by drover itself none.
+[[nodiscard]] ExitStatus shown_exit(Cause cause, const ExitStatus& exit);
+// The same as text: "3:0", "0:9", "0:125".
 [[nodiscard]] std::string exit_text(Cause cause, const ExitStatus& exit);
 
 // "Requested node configuration is not available": the words after "Batch job submission failed: "

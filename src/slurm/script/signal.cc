@@ -39,6 +39,11 @@ std::optional<int> signal_number(std::string_view text) {
   return std::nullopt;
 }
 
+std::string signal_name(int number) {
+  const char* name = sigabbrev_np(number);
+  return name == nullptr ? "" : name;
+}
+
 std::string signal_title(int number) {
   const char* title = sigdescr_np(number);
   return title == nullptr ? "Unknown signal " + std::to_string(number) : title;

@@ -23,6 +23,9 @@ struct SignalSpec {
 // "TERM", "SIGTERM", "term" or "15"; nothing for what isn't a signal.
 [[nodiscard]] std::optional<int> signal_number(std::string_view text);
 
+// 9 -> "KILL"; "" for a number without a name.
+[[nodiscard]] std::string signal_name(int number);
+
 // 9 -> "Killed", as in "RaisedSignal:9(Killed)".
 [[nodiscard]] std::string signal_title(int number);
 

@@ -56,13 +56,17 @@ class WhenParser {
     return {Errc::invalid, "'" + printable(text_) + "' is not a time: write now+1hour, 16:30 or 2027-01-31T16:30:00"};
   }
 
-  // Split at blanks and at the T between a date and a time; AM and PM are words of their own.
+  // Split at blanks and at the T (or, as clients write it, the third hyphen) between a date and a time;
+  // AM and PM are words of their own.
   [[nodiscard]] std::vector<std::string_view> tokens() const {
     std::vector<std::string_view> list;
     std::size_t begin = 0;
     for (std::size_t i = 0; i <= text_.size(); ++i) {
       const bool blank = i == text_.size() || text_[i] == ' ' || text_[i] == '\t';
-      const bool between = !blank && text_[i] == 'T' && i > begin && is_digit(text_[i - 1]);
+      const bool after_digit = !blank && i > begin && is_digit(text_[i - 1]);
+      const bool third_hyphen =
+          after_digit && text_[i] == '-' && std::ranges::count(text_.substr(begin, i - begin), '-') == 2;
+      const bool between = after_digit && (text_[i] == 'T' || third_hyphen);
       if (!blank && !between) continue;
       if (i > begin) list.push_back(text_.substr(begin, i - begin));
       begin = i + 1;
