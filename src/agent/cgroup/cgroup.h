@@ -79,6 +79,10 @@ class Cgroup {
   virtual void kill_all() = 0;
   [[nodiscard]] virtual Usage usage() const = 0;
   [[nodiscard]] virtual Status remove() = 0;
+  // Whether the group, now empty, may stay for another job: nothing that counts is left in it.
+  [[nodiscard]] virtual bool reusable() const { return false; }
+  // Readies such a group for the next job, with its counts from zero. False: remove it and make another.
+  [[nodiscard]] virtual bool renew(const Limits&) { return false; }
   // Limits that were asked for and don't hold, in plain sentences.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "agent/cgroup/directory.h"
@@ -10,6 +11,9 @@
 
 namespace drover::agent {
 namespace {
+
+// What a job may leave charged to its group (pages of files that others read too) for the next one.
+constexpr std::int64_t kChargeLeft = 1 << 20;
 
 std::string folder_above(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
@@ -23,6 +27,8 @@ std::string LegacyCgroup::path(const std::string& controller) const {
 Result<std::string> LegacyCgroup::make(const std::string& controller) {
   const std::string at = path(controller);
   if (at.empty()) return Error{Errc::unavailable, "the kernel has no cgroup controller " + controller};
+  entered_.push_back(at);
+  if (std::ranges::find(made_, at) != made_.end()) return at;
   const bool fresh = TRY(make_group(at));
   if (!fresh && !read_pids(at + "/cgroup.procs").empty()) {
     return Error{Errc::conflict, at + " still holds processes"};
@@ -39,7 +45,7 @@ bool LegacyCgroup::offers(const std::string& controller, std::string_view what) 
 
 Status LegacyCgroup::create(const Limits& limits) {
   if (unified_) {
-    TRY(unified_->create());
+    if (made_.empty()) TRY(unified_->create());
   } else {
     // These two find and count the processes, so they are always needed.
     TRY(make("freezer"));
@@ -48,21 +54,28 @@ Status LegacyCgroup::create(const Limits& limits) {
   TRY(limit_memory(limits.memory_bytes));
   if (limits.pids > 0 && offers("pids", "The number of processes")) {
     const std::string at = TRY(make("pids"));
-    TRY(write_value(at + "/pids.max", std::to_string(limits.pids)));
+    if (limits.pids != limits_.pids) TRY(write_value(at + "/pids.max", std::to_string(limits.pids)));
   }
   TRY(limit_cpus(limits));
-  return deny(limits.denied);
+  TRY(deny(limits.denied));
+  limits_ = limits;
+  return Done{};
 }
 
 Status LegacyCgroup::limit_memory(std::int64_t bytes) {
   if (bytes > 0 && !offers("memory", "Memory")) return Done{};
   if (!paths_.contains("memory")) return Done{};
   const std::string at = TRY(make("memory"));  // also without a limit: it keeps the peak
-  if (bytes <= 0) return Done{};
-  TRY(write_value(at + "/memory.limit_in_bytes", std::to_string(bytes)));
-  // Memory and swap together, where the kernel counts swap.
-  const Status swap = write_value(at + "/memory.memsw.limit_in_bytes", std::to_string(bytes));
-  return !swap && swap.error().code != Errc::not_found ? swap : Status(Done{});
+  if (bytes == limits_.memory_bytes) return Done{};
+  // Memory and swap together, where the kernel counts swap; never less than memory alone.
+  const auto limit_both = [&](const std::string& value) -> Status {
+    const Status swap = write_value(at + "/memory.memsw.limit_in_bytes", value);
+    return !swap && swap.error().code != Errc::not_found ? swap : Status(Done{});
+  };
+  if (limits_.memory_bytes > 0) TRY(limit_both("-1"));
+  const std::string value = bytes > 0 ? std::to_string(bytes) : "-1";
+  TRY(write_value(at + "/memory.limit_in_bytes", value));
+  return limit_both(value);
 }
 
 Status LegacyCgroup::limit_cpus(const Limits& limits) {
@@ -70,9 +83,11 @@ Status LegacyCgroup::limit_cpus(const Limits& limits) {
     notes_.push_back(why);
   } else if (!limits.cpus.empty() && offers("cpuset", "The set of CPUs")) {
     const std::string at = TRY(make("cpuset"));
-    const std::string mems = TRY(read_file(folder_above(at) + "/cpuset.mems"));
-    TRY(write_value(at + "/cpuset.mems", mems));
-    TRY(write_value(at + "/cpuset.cpus", cpu_list(limits.cpus)));
+    if (limits.cpus != limits_.cpus) {
+      const std::string mems = TRY(read_file(folder_above(at) + "/cpuset.mems"));
+      TRY(write_value(at + "/cpuset.mems", mems));
+      TRY(write_value(at + "/cpuset.cpus", cpu_list(limits.cpus)));
+    }
   }
   if ((limits.cpu_weight <= 0 && limits.cpu_quota_us <= 0) || !offers("cpu", "CPU time")) return Done{};
   const std::string at = TRY(make("cpu"));
@@ -102,9 +117,10 @@ Status LegacyCgroup::deny(const std::vector<DeviceNode>& denied) {
 Result<Entry> LegacyCgroup::entry() {
   Entry result;
   if (unified_) result.clone_into = TRY(unified_->entry()).clone_into;
-  for (const std::string& at : made_) {
-    entries_.push_back(TRY(open_file(at + "/cgroup.procs", O_WRONLY)));
-    result.write_zero_to.push_back(entries_.back().get());
+  for (const std::string& at : entered_) {
+    Fd& entry = entries_[at];
+    if (!entry) entry = TRY(open_file(at + "/cgroup.procs", O_WRONLY));
+    result.write_zero_to.push_back(entry.get());
   }
   return result;
 }
@@ -124,9 +140,13 @@ void LegacyCgroup::kill_all() {
   if (frozen) [[maybe_unused]] const Status thawed = write_value(state, "THAWED");
 }
 
+std::int64_t LegacyCgroup::counted_cpu_us() const {
+  return unified_ ? unified_->cpu_us() : read_number(path("cpuacct") + "/cpuacct.usage") / 1000;
+}
+
 Usage LegacyCgroup::usage() const {
   Usage usage;
-  usage.cpu_us = unified_ ? unified_->cpu_us() : read_number(path("cpuacct") + "/cpuacct.usage") / 1000;
+  usage.cpu_us = counted_cpu_us() - cpu_us_of_earlier_;
   usage.peak_memory = read_number(path("memory") + "/memory.max_usage_in_bytes");
   usage.oom_kills = read_number(path("memory") + "/memory.oom_control", "oom_kill");
   return usage;
@@ -145,6 +165,25 @@ Status LegacyCgroup::remove() {
     if (const Status removed = unified_->remove(); !removed) result = removed;
   }
   return result;
+}
+
+// Kills for want of memory are counted for ever, and device rules can only be taken back one by one.
+bool LegacyCgroup::reusable() const {
+  if (!limits_.denied.empty() || !empty()) return false;
+  if (!paths_.contains("memory")) return true;
+  const std::string memory = path("memory");
+  return read_number(memory + "/memory.oom_control", "oom_kill") == 0 &&
+         read_number(memory + "/memory.usage_in_bytes") <= kChargeLeft;
+}
+
+bool LegacyCgroup::renew(const Limits& limits) {
+  const bool same_cpu_time = limits.cpu_weight == limits_.cpu_weight && limits.cpu_quota_us == limits_.cpu_quota_us;
+  if (!same_cpu_time || !limits.denied.empty()) return false;
+  notes_.clear();
+  entered_.clear();
+  cpu_us_of_earlier_ = counted_cpu_us();
+  if (paths_.contains("memory") && !write_value(path("memory") + "/memory.max_usage_in_bytes", "0")) return false;
+  return create(limits).has_value();
 }
 
 }  // namespace drover::agent

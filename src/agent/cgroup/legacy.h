@@ -26,6 +26,8 @@ class LegacyCgroup final : public Cgroup {
   void kill_all() override;
   [[nodiscard]] Usage usage() const override;
   [[nodiscard]] Status remove() override;
+  [[nodiscard]] bool reusable() const override;
+  [[nodiscard]] bool renew(const Limits& limits) override;
 
  private:
   [[nodiscard]] Result<std::string> make(const std::string& controller);
@@ -34,11 +36,15 @@ class LegacyCgroup final : public Cgroup {
   [[nodiscard]] Status limit_cpus(const Limits& limits);
   [[nodiscard]] Status deny(const std::vector<DeviceNode>& denied);
   [[nodiscard]] std::string path(const std::string& controller) const;
+  [[nodiscard]] std::int64_t counted_cpu_us() const;
 
   std::map<std::string, std::string> paths_;
   std::unique_ptr<UnifiedCgroup> unified_;
   std::vector<std::string> made_;
-  std::vector<Fd> entries_;
+  std::vector<std::string> entered_;    // those of made_ that this job needs
+  std::map<std::string, Fd> entries_;   // stay open from job to job
+  Limits limits_;                       // what is written in made_
+  std::int64_t cpu_us_of_earlier_ = 0;  // jobs
 };
 
 }  // namespace drover::agent

@@ -46,7 +46,7 @@ Status UnifiedCgroup::limit(const Limits& limits) {
 }
 
 Result<Entry> UnifiedCgroup::entry() {
-  directory_ = TRY(open_file(path_, O_RDONLY | O_DIRECTORY));
+  if (!directory_) directory_ = TRY(open_file(path_, O_RDONLY | O_DIRECTORY));
   return Entry{.clone_into = directory_.get()};
 }
 

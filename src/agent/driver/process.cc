@@ -164,7 +164,8 @@ Status ProcessDriver::tell(const std::string& key, const Command& command) {
 }
 
 Status ProcessDriver::end_lost(const std::string& key) {
-  const auto group = cgroups_.open(key);
+  const Attempt& lost = known_.at(key);
+  const auto group = cgroups_.open(lost.claim && !lost.claim->group.empty() ? lost.claim->group : key);
   const bool findable = cgroups_.backend() != Backend::none;
   for (int i = 0; findable && i < kSweeps && !group->empty(); ++i) {
     group->kill_all();

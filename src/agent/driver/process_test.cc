@@ -25,12 +25,22 @@ class Process : public ::testing::Test {
       GTEST_SKIP() << "needs cgroups: " << node_.driver().cgroups().off().front();
     }
   }
-  [[nodiscard]] std::string group(const std::string& key, const std::string& controller) const {
-    const bool legacy = file_exists("/sys/fs/cgroup/" + controller + "/cgroup.procs");
-    return "/sys/fs/cgroup/" + (legacy ? controller + "/" : "") + node_.options().cgroup_root + "/" + key;
+  [[nodiscard]] std::string group(const std::string& key, const std::string& controller) {
+    const auto claim = node_.now(key).claim;
+    EXPECT_TRUE(claim.has_value());
+    return root(controller) + "/" + (claim ? claim->group : "");
   }
-  [[nodiscard]] bool group_left(const std::string& key) const {
-    return file_exists(group(key, "memory")) || file_exists(group(key, "unified"));
+  [[nodiscard]] std::string root(const std::string& controller) const {
+    const bool legacy = file_exists("/sys/fs/cgroup/" + controller + "/cgroup.procs");
+    return "/sys/fs/cgroup/" + (legacy ? controller + "/" : "") + node_.options().cgroup_root;
+  }
+  // The shim may keep the empty directories for its next job.
+  [[nodiscard]] bool group_left(const std::string& key) {
+    for (const char* controller : {"memory", "unified", "pids"}) {
+      const auto inside = read_file(group(key, controller) + "/cgroup.procs");
+      if (inside && !inside->empty()) return true;
+    }
+    return false;
   }
   // A dead child that nobody has waited for yet isn't alive.
   [[nodiscard]] static bool alive(pid_t pid) {
@@ -57,11 +67,11 @@ TEST_F(Process, AJobHasItsUsersIdentityNoCapabilitiesItsCpuAndItsMemory) {
   StartSpec spec{.uid = kNobody, .gid = kNobody, .groups = {kNobody, 7}, .umask = 027};
   spec.limits = {.memory_bytes = 64 << 20, .cpus = {0}};
   spec.rlimits = {{.resource = RLIMIT_NOFILE, .soft = 321, .hard = 654}};
-  const std::string memory = group("1.0", "memory");
   const Ended ended = node_.run(
       "1.0",
       "id -u; id -G; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; nproc; umask; ulimit -n; "
-      "cat " + memory + "/memory.limit_in_bytes " + memory + "/memory.max 2>/dev/null; "
+      "cat /sys/fs/cgroup/memory/$(sed -n 's/.*:memory:\\///p' /proc/self/cgroup)/memory.limit_in_bytes 2>/dev/null || "
+      "cat /sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/self/cgroup)/memory.max; "
       "cat /proc/self/oom_score_adj; echo $0",
       spec);
   EXPECT_EQ(ended.cause, Cause::exited);
@@ -103,6 +113,34 @@ TEST_F(Process, NothingOfAJobSurvivesIt) {
   ASSERT_GT(pid_in("child"), 0);
   EXPECT_FALSE(alive(pid_in("child")));
   EXPECT_FALSE(group_left("1.0"));
+}
+
+TEST_F(Process, AShimAndItsGroupServeTheNextJobWithLimitsAndCountsOfItsOwn) {
+  StartSpec spec;
+  spec.limits = {.memory_bytes = 128 << 20, .pids = 100};
+  const Ended large = node_.run("1.0", "head -c 30000000 /dev/zero | tail -c 30000000 | wc -c; echo $PPID", spec);
+  const std::string first = node_.output();
+  spec.limits = {.memory_bytes = 64 << 20, .pids = 50};
+  const Ended small = node_.run(
+      "2.0", "cat /sys/fs/cgroup/*/$(sed -n 's/.*:memory:\\///p' /proc/self/cgroup)/memory.limit_in_bytes; "
+             "cat /sys/fs/cgroup/*/$(sed -n 's/.*:pids:\\///p' /proc/self/cgroup)/pids.max; echo $PPID", spec);
+  const std::string shim = first.substr(first.find('\n'));
+  EXPECT_EQ(node_.output(), "67108864\n50" + shim);
+  EXPECT_GT(large.peak_memory, 30'000'000);
+  EXPECT_LT(small.peak_memory, 10'000'000);
+  EXPECT_LT(small.cpu_us, small.user_us + small.system_us + 50'000);
+  // Out of memory is a word about one job, never about the next.
+  EXPECT_EQ(node_.run("3.0", "tail /dev/zero", spec).cause, Cause::out_of_memory);
+  EXPECT_EQ(node_.run("4.0", "exit 3", spec).cause, Cause::exited);
+  spec.limits = {};
+  node_.run("5.0", "echo $PPID", spec);
+  EXPECT_EQ("\n" + node_.output(), shim);
+}
+
+TEST_F(Process, AKeeperThatIsAskedToGoLeavesNoGroup) {
+  node_.run("1.0", "true");
+  ASSERT_EQ(::kill(node_.driver().keeper(), SIGTERM), 0);
+  EXPECT_TRUE(testing::poll_until([&] { return !file_exists(root("memory")) && !file_exists(root("unified")); }));
 }
 
 TEST_F(Process, OutOfMemoryIsToldApart) {

@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <deque>
 #include <list>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "agent/shim/child.h"
@@ -33,6 +33,16 @@ namespace drover::agent {
 namespace {
 
 constexpr std::size_t kUnsentLimit = 10'000;  // an agent that far behind lists everything anew
+
+constexpr Duration kIdle = seconds(10);  // after that a shim without a job is let go
+constexpr int kLeaveTries = 100;
+
+// A shim and the attempt that it has, if any. Its line closes with this.
+struct Guardian {
+  Fd line;
+  std::string key;
+  Duration idle_since{};
+};
 
 struct Connection {
   Fd socket;
@@ -62,6 +72,11 @@ class Keeper {
     ::sigaddset(&mask, SIGTERM);
     signals_ = Fd(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
     while (!leaving_) serve_once();
+    let_idle_go(since_boot());
+    for (int i = 0; i < kLeaveTries && !departing_.empty(); ++i) {
+      ::poll(nullptr, 0, 10);
+      bury_shims();
+    }
     if (shims_.empty()) cgroups_.remove_root();  // stays while a group of somebody's job is in it
   }
 
@@ -88,7 +103,7 @@ class Keeper {
       const int events = one.unsent.empty() ? POLLIN : POLLIN | POLLOUT;
       waiting.push_back({.fd = one.socket.get(), .events = static_cast<short>(events)});
     }
-    if (::poll(waiting.data(), waiting.size(), -1) < 0) return;
+    if (::poll(waiting.data(), waiting.size(), idle_.empty() ? -1 : static_cast<int>(kIdle.count())) < 0) return;
     // Words of shims before their deaths, so that a death without a word is told apart.
     if (waiting[1].revents != 0) pass_words_on();
     if (waiting[2].revents != 0) bury_shims();
@@ -100,6 +115,7 @@ class Keeper {
     }
     connections_.remove_if([](const Connection& one) { return one.broken; });
     if (waiting[0].revents != 0) admit();
+    let_idle_go(since_boot() - kIdle);
   }
 
   void admit() {
@@ -130,19 +146,59 @@ class Keeper {
     if (!added && added.error().code == Errc::conflict) return tell_all(records_.attempt(order.key));
     if (!added) return refuse(order.key, added.error().message);
     // Bound before the fork, so that a command sent right after the start waits here.
-    auto control = bind_datagrams(records_.control_path(order.key));
-    const pid_t pid = control ? ::fork() : -1;
-    if (pid == 0) become_shim(order, std::move(*control));
-    if (pid > 0) {
-      shims_.emplace(pid, order.key);
-      return;
-    }
-    const std::string why = control ? system_error(errno, "fork").message : control.error().message;
+    const Status started = [&]() -> Status {
+      Handover handover{.order = encode(order), .control = TRY(bind_datagrams(records_.control_path(order.key)))};
+      return give_to_idle(order.key, handover) ? Status(Done{}) : give_to_new(order.key, std::move(handover));
+    }();
+    if (started) return;
     [[maybe_unused]] const Status undone = records_.forget(order.key);
-    refuse(order.key, why);
+    refuse(order.key, started.error().message);
   }
 
-  [[noreturn]] void become_shim(const StartOrder& order, Fd control) {
+  // The one that became idle last: what it needs is still in the caches.
+  bool give_to_idle(const std::string& key, const Handover& handover) {
+    while (!idle_.empty()) {
+      const pid_t pid = idle_.back();
+      idle_.pop_back();
+      Guardian& guardian = shims_.at(pid);
+      if (hand_over(guardian.line.get(), handover)) {
+        guardian.key = key;
+        holders_[key] = pid;
+        return true;
+      }
+      let_go(pid);
+    }
+    return false;
+  }
+
+  Status give_to_new(const std::string& key, Handover handover) {
+    auto [ours, its] = TRY(make_line());
+    const std::string group = group_prefix_ + std::to_string(++groups_);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ours.reset();  // or the shim would never see it closed
+      become_shim(group, std::move(its), std::move(handover));
+    }
+    if (pid < 0) return system_error(errno, "fork");
+    shims_.emplace(pid, Guardian{.line = std::move(ours), .key = key});
+    holders_[key] = pid;
+    return Done{};
+  }
+
+  void let_go(pid_t pid) {
+    shims_.at(pid).line.reset();
+    departing_.insert(pid);
+  }
+
+  void let_idle_go(Duration idle_before) {
+    std::erase_if(idle_, [&](pid_t pid) {
+      const bool enough = shims_.at(pid).idle_since <= idle_before;
+      if (enough) let_go(pid);
+      return enough;
+    });
+  }
+
+  [[noreturn]] void become_shim(const std::string& group, Fd line, Handover handover) {
     lock_.reset();
     notify_.reset();
     signals_.reset();
@@ -150,10 +206,8 @@ class Keeper {
     teller_.reset();
     connections_.clear();
     shims_.clear();
-    const auto spec = decode<StartSpec>(order.spec);
-    run_shim({.records = records_, .cgroups = cgroups_, .key = order.key, .control = std::move(control),
-              .boot_id = boot_id_},
-             spec ? *spec : StartSpec{});
+    run_shim({.records = records_, .cgroups = cgroups_, .group = group, .boot_id = boot_id_, .line = std::move(line)},
+             std::move(handover));
     ::_exit(0);
   }
 
@@ -176,9 +230,19 @@ class Keeper {
       if (!received || received->kind == Received::Kind::nothing_yet) return;
       const auto attempt = decode<Attempt>(received->bytes);
       if (!attempt) continue;
-      if (attempt->state == AttemptState::ended) told_end_.push_back(attempt->key);
+      if (attempt->state == AttemptState::ended) note_end(attempt->key);
       send_all(received->bytes);
     }
+  }
+
+  void note_end(const std::string& key) {
+    const auto holder = holders_.find(key);
+    if (holder == holders_.end()) return;  // a shim of the keeper before us
+    Guardian& guardian = shims_.at(holder->second);
+    guardian.key.clear();
+    guardian.idle_since = since_boot();
+    idle_.push_back(holder->second);
+    holders_.erase(holder);
   }
 
   void bury_shims() {
@@ -190,15 +254,15 @@ class Keeper {
       if (pid <= 0) break;
       const auto it = shims_.find(pid);
       if (it == shims_.end()) continue;
-      // The last word was lost, or there was none.
       pass_words_on();
-      if (std::find(told_end_.begin(), told_end_.end(), it->second) == told_end_.end() && records_.has(it->second)) {
-        report_silent(it->second);
-      }
-      std::erase(told_end_, it->second);
+      const std::string key = it->second.key;
+      holders_.erase(key);
+      std::erase(idle_, pid);
+      departing_.erase(pid);
       shims_.erase(it);
+      // The last word was lost, or there was none.
+      if (!key.empty() && records_.has(key)) report_silent(key);
     }
-    if (shims_.empty()) told_end_.clear();
   }
 
   void report_silent(const std::string& key) {
@@ -227,8 +291,13 @@ class Keeper {
   Fd lock_, notify_, listening_, signals_, teller_;
   bool leaving_ = false;
   std::list<Connection> connections_;
-  std::map<pid_t, std::string> shims_;
-  std::vector<std::string> told_end_;
+  std::map<pid_t, Guardian> shims_;
+  std::map<std::string, pid_t> holders_;  // who has which attempt
+  std::vector<pid_t> idle_;               // that may have another job, those idle for longest first
+  std::set<pid_t> departing_;             // let go, and not dead yet
+  // No other keeper of this boot has given such names, and cgroups don't outlive a boot.
+  std::string group_prefix_ = std::to_string(since_boot().count()) + "-";
+  std::uint64_t groups_ = 0;
 };
 
 void settle_in_background() {

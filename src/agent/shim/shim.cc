@@ -35,9 +35,11 @@ std::int64_t microseconds_of(const timeval& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_usec;
 }
 
+// One attempt of those that a shim guards.
 class Shim {
  public:
-  Shim(ShimPlace place, const StartSpec& spec) : place_(std::move(place)), spec_(spec) {}
+  Shim(ShimPlace& place, std::unique_ptr<Cgroup>& kept, std::string key, Fd control, StartSpec spec)
+      : place_(place), key_(std::move(key)), control_(std::move(control)), spec_(std::move(spec)), cgroup_(kept) {}
 
   void run() {
     prepare();
@@ -52,28 +54,22 @@ class Shim {
   using Deadline = std::optional<Duration>;  // since boot
 
   void prepare() {
-    ::setsid();
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    ::prctl(PR_SET_NAME, "drover-shim", 0, 0, 0);
-    sigset_t all;
-    ::sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, nullptr);
     sigset_t child_only;
     ::sigemptyset(&child_only);
     ::sigaddset(&child_only, SIGCHLD);
     children_ = Fd(::signalfd(-1, &child_only, SFD_CLOEXEC | SFD_NONBLOCK));
-    claim_ = Claim{.devices = spec_.devices, .boot_id = place_.boot_id};
+    claim_ = Claim{.devices = spec_.devices, .boot_id = place_.boot_id, .group = place_.group};
   }
 
   Status begin() {
     if (spec_.argv.empty() && spec_.script.empty()) return Error{Errc::invalid, "there is nothing to run"};
-    TRY(place_.records.put(place_.key, claim_));
+    TRY(place_.records.put(key_, claim_));
     std::string program = spec_.argv.empty() ? std::string{} : spec_.argv.front();
     if (!spec_.script.empty()) {
-      TRY(place_.records.put_script(place_.key, spec_.script, spec_.uid, spec_.gid));
-      program = place_.records.script_path(place_.key);
+      TRY(place_.records.put_script(key_, spec_.script, spec_.uid, spec_.gid));
+      program = place_.records.script_path(key_);
     }
-    cgroup_ = TRY(place_.cgroups.create(place_.key, spec_.limits));
+    TRY(take_cgroup());
     const Entry entry = TRY(cgroup_->entry());
     Child child = TRY(start_child(spec_, program, entry));
     main_ = child.pid;
@@ -81,11 +77,26 @@ class Shim {
     return Done{};
   }
 
+  // That of the job before, or a new one.
+  Status take_cgroup() {
+    if (cgroup_ && cgroup_->renew(spec_.limits)) return Done{};
+    if (cgroup_) TRY(cgroup_->remove());
+    cgroup_ = TRY(place_.cgroups.create(place_.group, spec_.limits));
+    return Done{};
+  }
+
+  void leave_cgroup() {
+    if (leftover_ || !cgroup_) return;
+    if (cgroup_->reusable() && place_.line) return;
+    if (!cgroup_->remove()) place_.line.reset();
+    cgroup_.reset();
+  }
+
   void wait_once() {
     arm_timer();
     std::array<pollfd, 4> waiting{pollfd{.fd = outcome_.get(), .events = POLLIN},
                                   pollfd{.fd = children_.get(), .events = POLLIN},
-                                  pollfd{.fd = place_.control.get(), .events = POLLIN},
+                                  pollfd{.fd = control_.get(), .events = POLLIN},
                                   pollfd{.fd = timer_.get(), .events = POLLIN}};
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return end_by_force();
     if (waiting[0].revents != 0) read_outcome();
@@ -105,7 +116,7 @@ class Shim {
       return;
     }
     started_ = Started{.pid = main_, .at = wall_now(), .since_boot = since_boot(), .notes = cgroup_->notes()};
-    [[maybe_unused]] const Status noted = place_.records.put(place_.key, *started_);
+    [[maybe_unused]] const Status noted = place_.records.put(key_, *started_);
     if (phase_ == Phase::starting) phase_ = Phase::running;
     set_limit(spec_.time_limit);
     tell(AttemptState::running);
@@ -122,7 +133,7 @@ class Shim {
 
   void read_commands() {
     for (;;) {
-      const auto received = receive_message(place_.control.get());
+      const auto received = receive_message(control_.get());
       if (!received || received->kind != Received::Kind::message) return;
       const auto command = decode<Command>(received->bytes);
       if (!command) continue;
@@ -200,8 +211,12 @@ class Shim {
   void reap_all() {
     for (;;) {
       int status = 0;
-      const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+      rusage used{};
+      const pid_t pid = ::wait4(-1, &status, WNOHANG, &used);
       if (pid <= 0) return;
+      user_us_ += microseconds_of(used.ru_utime);
+      system_us_ += microseconds_of(used.ru_stime);
+      largest_ = std::max<std::int64_t>(largest_, used.ru_maxrss * 1024);
       if (pid != main_ || main_status_) continue;
       // The word about exec was written before the exit, but poll may show it later.
       if (outcome_) read_outcome();
@@ -279,37 +294,36 @@ class Shim {
                   : failure_       ? Cause::not_started
                   : ended.oom_kills > 0 ? Cause::out_of_memory
                                    : Cause::exited;
-    if (!leftover_) [[maybe_unused]] const Status removed = cgroup_->remove();
+    if (leftover_) place_.line.reset();
+    leave_cgroup();
     write_down(ended);
   }
 
   void count_usage(Ended& ended) const {
-    rusage children{};
-    ::getrusage(RUSAGE_CHILDREN, &children);
-    ended.user_us = microseconds_of(children.ru_utime);
-    ended.system_us = microseconds_of(children.ru_stime);
+    ended.user_us = user_us_;
+    ended.system_us = system_us_;
     const Usage usage = cgroup_->usage();
     ended.cpu_us = usage.cpu_us;
-    ended.peak_memory = usage.peak_memory > 0 ? usage.peak_memory : children.ru_maxrss * 1024;
+    ended.peak_memory = usage.peak_memory > 0 ? usage.peak_memory : largest_;
     ended.oom_kills = usage.oom_kills;
   }
 
   void refuse(const std::string& why, int exit_code) {
-    if (cgroup_) [[maybe_unused]] const Status removed = cgroup_->remove();
+    leave_cgroup();
     write_down(Ended{.cause = Cause::not_started, .exit_code = exit_code, .message = why.substr(0, kMessageLimit),
                      .at = wall_now(), .since_boot = since_boot()});
   }
 
   void write_down(const Ended& ended) {
     ended_ = ended;
-    const Status noted = place_.records.put(place_.key, ended);
+    const Status noted = place_.records.put(key_, ended);
     // Somebody may still tell from our death that the end is unknown; better than a wrong word.
     if (noted) tell(AttemptState::ended);
   }
 
   // The records say it all; this only saves the keeper from looking. A full queue is waited for.
   void tell(AttemptState state) {
-    const Attempt attempt{.key = place_.key, .state = state, .claim = claim_, .started = started_, .ended = ended_};
+    const Attempt attempt{.key = key_, .state = state, .claim = claim_, .started = started_, .ended = ended_};
     if (!teller_) {
       auto socket = datagram_socket();
       if (!socket) return;
@@ -321,15 +335,18 @@ class Shim {
     [[maybe_unused]] const Status told = send_datagram(teller_.get(), place_.records.notify_path(), encode(attempt));
   }
 
-  ShimPlace place_;
+  ShimPlace& place_;
+  std::string key_;
+  Fd control_;
   StartSpec spec_;
   Claim claim_;
-  std::unique_ptr<Cgroup> cgroup_;
+  std::unique_ptr<Cgroup>& cgroup_;  // stays for the next attempt, when it may
   Fd children_, teller_, timer_, outcome_;
   pid_t main_ = -1;
   Phase phase_ = Phase::starting;
   bool over_ = false, warned_ = false, leftover_ = false;
   std::optional<int> main_status_;
+  std::int64_t user_us_ = 0, system_us_ = 0, largest_ = 0;  // of the processes that were waited for
   Instant ended_at_;
   Duration ended_since_boot_{};
   std::optional<Failure> failure_;
@@ -340,8 +357,34 @@ class Shim {
   Deadline limit_at_, warn_at_, kill_at_, look_at_, give_up_at_, armed_;
 };
 
+void become_guardian() {
+  ::setsid();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  ::prctl(PR_SET_NAME, "drover-shim", 0, 0, 0);
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+}
+
+void guard(ShimPlace& place, std::unique_ptr<Cgroup>& kept, Handover handover) {
+  const auto order = decode<StartOrder>(handover.order);
+  if (!order) return;
+  auto spec = decode<StartSpec>(order->spec);
+  Shim(place, kept, order->key, std::move(handover.control), spec ? std::move(*spec) : StartSpec{}).run();
+}
+
 }  // namespace
 
-void run_shim(ShimPlace place, const StartSpec& spec) { Shim(std::move(place), spec).run(); }
+void run_shim(ShimPlace place, Handover first) {
+  become_guardian();
+  std::unique_ptr<Cgroup> kept;
+  guard(place, kept, std::move(first));
+  while (place.line) {
+    auto next = take_over(place.line.get());
+    if (!next) break;
+    guard(place, kept, std::move(*next));
+  }
+  if (kept) [[maybe_unused]] const Status removed = kept->remove();
+}
 
 }  // namespace drover::agent

@@ -135,10 +135,12 @@ using Command = std::variant<SendSignal, Terminate, SetTimeLimit>;
 struct Claim {
   std::vector<DeviceGrant> devices;
   std::string boot_id;
+  std::string group;  // name of its cgroup, which is its shim's
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "devices", self.devices);
     visit(2, "boot_id", self.boot_id);
+    visit(3, "group", self.group);
   }
   friend bool operator==(const Claim&, const Claim&) = default;
 };
