@@ -28,6 +28,7 @@ std::map<std::string, Names> layers() {
   may["base"] = {};
   may["os"] = {"base"};
   may["wire"] = {"base", "os"};
+  may["tls"] = {"base", "os", "wire"};
   may["domain"] = {"base"};
   may["policy"] = {"base", "domain"};
   may["engine"] = with(may["policy"], {"policy"});
@@ -35,12 +36,13 @@ std::map<std::string, Names> layers() {
   may["store"] = {"base", "os", "domain"};
   may["native"] = {"base", "os", "wire", "domain", "api"};
   may["slurm"] = with(may["native"], {"native"});
-  may["agent"] = with(may["native"], {"native"});
+  may["agent"] = with(may["native"], {"native", "tls"});
   may["observe"] = {"base", "domain", "api"};
-  may["control"] = {"base", "os", "wire", "domain", "policy", "engine", "api", "store", "native"};
+  may["control"] = {"base",   "os",     "wire", "tls",   "domain",
+                    "policy", "engine", "api",  "store", "native"};
   may["sim"] = {"base", "os", "domain", "policy", "engine", "api", "store"};
   may["cli"] = {"base", "os", "wire", "domain", "policy", "engine", "api", "store", "native", "sim"};
-  may["app"] = {"base", "os", "wire", "domain", "policy", "engine", "api", "store", "native",
+  may["app"] = {"base", "os", "wire", "tls", "domain", "policy", "engine", "api", "store", "native",
                 "slurm", "agent", "observe", "control", "sim", "cli"};
   return may;
 }
@@ -58,9 +60,9 @@ const Ban kBans[] = {
     {"uniform_int_distribution", {}, "Random::below: the standard doesn't fix its numbers"},
     {"unordered_", {"os", "wire", "native", "control", "agent", "slurm", "store"}, "an ordered container"},
     {"<thread>", {"os", "wire", "control", "agent", "store", "app", "cli"}, "nothing: the core has no threads"},
-    {"<mutex>", {"os", "wire", "control", "agent", "store", "app"}, "nothing: the core has no threads"},
+    {"<mutex>", {"os", "wire", "tls", "control", "agent", "store", "app"}, "nothing: the core has no threads"},
     {"<regex>", {}, "a hand-written parser"},
-    {"boost/", {"wire", "native", "slurm", "cli", "sim", "observe"}, "wire's or native's own types"},
+    {"boost/", {"wire", "tls", "native", "slurm", "cli", "sim", "observe"}, "wire's or native's own types"},
     {"sqlite3.h", {"store"}, "store/log.h"},
     {"assert(", {}, "CHECK, which stays on"},
 };

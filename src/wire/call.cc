@@ -45,6 +45,18 @@ void Call::begin_stream(int status, std::string content_type, Headers headers) {
            });
 }
 
+void Call::adopt(Peer peer) {
+  std::shared_ptr<HttpConnection> connection;
+  {
+    const std::lock_guard lock(mutex_);
+    connection = connection_;
+  }
+  on_shard(connection, false,
+           [self = shared_from_this(), peer = std::move(peer)](HttpConnection& c) mutable {
+             c.adopt(self, std::move(peer));
+           });
+}
+
 void Call::upgrade(WsHandlers handlers) {
   std::shared_ptr<HttpConnection> connection;
   {

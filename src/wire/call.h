@@ -26,6 +26,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void answer(Answer answer);
   void begin_stream(int status, std::string content_type, Headers headers);
   void upgrade(WsHandlers handlers);
+  void adopt(Peer peer);
 
   bool write(Bytes bytes);
   void finish();

@@ -24,14 +24,21 @@ using Headers = std::vector<Header>;
 // The first header of that name (case does not matter), or "".
 [[nodiscard]] std::string_view find_header(const Headers& headers, std::string_view name);
 
-// Who calls. On a Unix socket the kernel says so; over TCP only the address is known.
+// Who calls. On a Unix socket the kernel says so; over TLS his certificate does; over plain TCP
+// only the address is known.
 struct Peer {
   struct Local {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
     std::int32_t pid = 0;
   };
+  // A certificate that the handshake has verified.
+  struct Certified {
+    std::string identity;  // the URI in it
+    std::string serial;    // hexadecimal
+  };
   std::optional<Local> local;
+  std::optional<Certified> certified;
   std::string address;  // "unix", "127.0.0.1:4711", "[::1]:4711"
 };
 

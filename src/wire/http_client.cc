@@ -99,29 +99,48 @@ Result<Response> HttpClient::stream(const ClientRequest& request, const OnBody& 
   Status sent = send(request);
   if (!sent) {
     // The server may have answered (413, 503) and closed before it read everything.
-    if (wait_for(fd_.get(), POLLIN, std::chrono::milliseconds(0)) == 0) {
+    if (wait_for(watched(), POLLIN, std::chrono::milliseconds(0)) == 0) {
       Result<Response> early = receive(false, nullptr);
-      fd_.reset();
+      disconnect();
       if (early && early->status >= 400) return early;
     }
-    fd_.reset();
+    disconnect();
     return std::move(sent).error();
   }
   Result<Response> response = receive(request.method == "HEAD", on_body);
-  if (!response) fd_.reset();
+  if (!response) disconnect();
   return response;
 }
 
 Status HttpClient::connect() {
-  if (fd_) {
-    pollfd kept{fd_.get(), POLLIN, 0};
-    if (::poll(&kept, 1, 0) != 0) fd_.reset();  // closed, or something unasked has come
+  if (fd_ || stream_) {
+    pollfd kept{watched(), POLLIN, 0};
+    if (::poll(&kept, 1, 0) != 0) disconnect();  // closed, or something unasked has come
   }
-  if (!fd_) fd_ = TRY(connect_to(to_, options_.connect_timeout));
+  if (fd_ || stream_) return Done{};
+  fd_ = TRY(connect_to(to_, options_.connect_timeout));
+  if (options_.open) stream_ = TRY(options_.open(std::move(fd_)));
+  return Done{};
+}
+
+void HttpClient::disconnect() {
+  fd_.reset();
+  stream_.reset();
+}
+
+Status HttpClient::send_over_stream(std::string head, const std::string& body) {
+  head += body;
+  for (std::string_view left = head; !left.empty();) {
+    const Result<std::size_t> n = stream_->write(left, options_.read_timeout);
+    if (!n) return Error{n.error()}.under(to_.text());
+    sent_ = true;
+    left.remove_prefix(*n);
+  }
   return Done{};
 }
 
 Status HttpClient::send(const ClientRequest& request) {
+  if (stream_) return send_over_stream(head_of(request, to_), request.body);
   const std::string head = head_of(request, to_);
   std::size_t done = 0;
   const std::size_t all = head.size() + request.body.size();
@@ -151,6 +170,11 @@ Status HttpClient::send(const ClientRequest& request) {
 // Reads behind the first `filled` bytes of the buffer; 0 at the end of the stream.
 Result<std::size_t> HttpClient::read_some(std::size_t filled) {
   if (filled == kBuffer) return Error{Errc::unavailable, to_.text() + ": malformed answer: its head is too large"};
+  if (stream_) {
+    const Result<std::size_t> n = stream_->read({buffer_.get() + filled, kBuffer - filled}, options_.read_timeout);
+    if (!n) return Error{n.error()}.under(to_.text());
+    return *n;
+  }
   for (;;) {
     const ssize_t n = ::recv(fd_.get(), buffer_.get() + filled, kBuffer - filled, 0);
     if (n >= 0) return static_cast<std::size_t>(n);
@@ -189,7 +213,7 @@ Result<Response> HttpClient::receive(bool head, const OnBody& on_body) {
     std::memmove(buffer_.get(), buffer_.get() + used, filled);
     if (error && error != http::error::need_more) return broken("malformed answer: " + error.message());
     if (parser->stopped()) {
-      fd_.reset();
+      disconnect();
       return std::move(parser->response());
     }
     more = true;
@@ -198,7 +222,7 @@ Result<Response> HttpClient::receive(bool head, const OnBody& on_body) {
       more = filled == 0;
     }
   }
-  if (!parser->keep_alive() || filled != 0) fd_.reset();
+  if (!parser->keep_alive() || filled != 0) disconnect();
   return std::move(parser->response());
 }
 

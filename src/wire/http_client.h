@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,10 +17,27 @@
 
 namespace drover::wire {
 
+// A connected stream of another kind than a plain socket. Waits at most `patience` for the peer.
+class ClientStream {
+ public:
+  virtual ~ClientStream() = default;
+  // Some of the bytes, at least one.
+  [[nodiscard]] virtual Result<std::size_t> write(std::string_view bytes,
+                                                  std::chrono::milliseconds patience) = 0;
+  // 0 at the end.
+  [[nodiscard]] virtual Result<std::size_t> read(std::span<char> into,
+                                                 std::chrono::milliseconds patience) = 0;
+  // Becomes readable when something comes.
+  [[nodiscard]] virtual int fd() const = 0;
+};
+
 struct ClientOptions {
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds read_timeout{60'000};  // between two pieces of an answer
   std::size_t max_body = 1U << 30U;                // of an answer that is collected
+  // Makes a stream of a connected, non-blocking socket (which it then owns); null: the socket
+  // itself.
+  std::function<Result<std::unique_ptr<ClientStream>>(Fd)> open;
 };
 
 struct ClientRequest {
@@ -51,11 +69,13 @@ class HttpClient {
   [[nodiscard]] Result<Response> stream(const ClientRequest& request, const OnBody& on_body);
 
   [[nodiscard]] bool sent() const { return sent_; }
-  void disconnect() { fd_.reset(); }
+  void disconnect();
   [[nodiscard]] const Endpoint& endpoint() const { return to_; }
 
  private:
   [[nodiscard]] Status connect();
+  [[nodiscard]] int watched() const { return stream_ ? stream_->fd() : fd_.get(); }
+  [[nodiscard]] Status send_over_stream(std::string head, const std::string& body);
   [[nodiscard]] Status send(const ClientRequest& request);
   [[nodiscard]] Result<Response> receive(bool head, const OnBody& on_body);
   [[nodiscard]] Result<std::size_t> read_some(std::size_t filled);
@@ -63,6 +83,7 @@ class HttpClient {
   const Endpoint to_;
   const ClientOptions options_;
   Fd fd_;
+  std::unique_ptr<ClientStream> stream_;  // instead of fd_
   bool sent_ = false;
   std::unique_ptr<char[]> buffer_;  // not cleared: a list is read through it in many pieces
 };

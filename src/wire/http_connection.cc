@@ -52,6 +52,7 @@ HttpConnection::HttpConnection(std::shared_ptr<ServerState> server, std::shared_
       shard_(std::move(shard)),
       transport_(std::move(transport)),
       peer_(std::move(peer)),
+      who_(peer_),
       buffer_(server_->options().max_header + kBodyReadSize) {}
 
 void HttpConnection::start(int refused) {
@@ -196,10 +197,11 @@ void HttpConnection::dispatch() {
   phase_ = Phase::answering;
   Shard::never_expire(*this);
   wants_upgrade_.reset();
+  if (!std::exchange(identified_, true)) transport_->identify(who_);
   if (names(request_.header("Upgrade"), "websocket")) {
-    wants_upgrade_ = Request{request_.method, request_.target, request_.headers, {}, peer_};
+    wants_upgrade_ = Request{request_.method, request_.target, request_.headers, {}, who_};
   }
-  request_.peer = peer_;
+  request_.peer = who_;
   call_ = std::make_shared<Call>(shared_from_this(), server_->options().max_stream_queue);
   const std::shared_ptr<Call> call = call_;
   server_->handler()(std::move(request_), Responder(call));
@@ -392,6 +394,10 @@ void HttpConnection::do_upgrade() {
   transport_->upgrade(*wants_upgrade_, std::move(*upgrade_), server_->options().websocket,
                       [server = server_, peer = peer_](const std::string&) { server->leave(peer); });
   upgrade_.reset();
+}
+
+void HttpConnection::adopt(const std::shared_ptr<Call>& call, Peer peer) {
+  if (call_ == call) who_ = std::move(peer);
 }
 
 void HttpConnection::cut(const std::shared_ptr<Call>& call) {

@@ -32,6 +32,7 @@ class HttpConnection : public Timed, public TransportUser, public std::enable_sh
   void begin_stream(const std::shared_ptr<Call>& call, int status, std::string content_type, Headers headers);
   void flush_stream(const std::shared_ptr<Call>& call);
   void upgrade(const std::shared_ptr<Call>& call, WsHandlers handlers);
+  void adopt(const std::shared_ptr<Call>& call, Peer peer);
   void cut(const std::shared_ptr<Call>& call);
   [[nodiscard]] Shard& shard() { return *shard_; }
 
@@ -70,7 +71,9 @@ class HttpConnection : public Timed, public TransportUser, public std::enable_sh
   const std::shared_ptr<ServerState> server_;
   const std::shared_ptr<Shard> shard_;
   const std::unique_ptr<Transport> transport_;
-  const Peer peer_;
+  const Peer peer_;  // of the socket: what it is counted under
+  Peer who_;         // whom its requests come from
+  bool identified_ = false;
   bool admitted_ = true;
 
   Phase phase_ = Phase::reading;

@@ -99,7 +99,9 @@ class Server::Listener : public std::enable_shared_from_this<Server::Listener> {
     const int refused = state_->enter(peer);
     if (refused != 0 && !state_->enter_refused()) return;
     const auto& shard = shards_[next_++ % shards_.size()];
-    auto connection = std::make_shared<HttpConnection>(state_, shard, plain_transport(shard, std::move(fd)), peer);
+    const auto& kind = state_->options().transport;
+    auto transport = kind ? kind(shard, std::move(fd)) : plain_transport(shard, std::move(fd));
+    auto connection = std::make_shared<HttpConnection>(state_, shard, std::move(transport), peer);
     shard->post([connection, refused] { connection->start(refused); });
   }
 
@@ -204,6 +206,7 @@ Stream Responder::stream(int status, std::string content_type, Headers headers) 
   return Stream(call_);
 }
 
+void Responder::adopt(Peer peer) const { call_->adopt(std::move(peer)); }
 void Responder::upgrade(WsHandlers handlers) const {
   if (call_->claim()) call_->upgrade(std::move(handlers));
 }

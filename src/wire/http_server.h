@@ -12,11 +12,17 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "os/fd.h"
 #include "wire/http.h"
 #include "wire/socket.h"
 #include "wire/websocket.h"
 
 namespace drover::wire {
+
+class Shard;
+class Transport;
+// How a connection's bytes are carried; the socket is connected and non-blocking.
+using TransportFactory = std::function<std::unique_ptr<Transport>(std::shared_ptr<Shard>, Fd)>;
 
 struct ServerOptions {
   Endpoint at;
@@ -34,6 +40,7 @@ struct ServerOptions {
   std::chrono::milliseconds write_timeout{30'000};   // for each 64 KiB of an answer
   std::chrono::milliseconds stop_grace{2'000};       // for requests in flight when the server stops
   WsLimits websocket;
+  TransportFactory transport;  // null: as they are, over the plain socket
 };
 
 class Call;
@@ -74,6 +81,9 @@ class Responder {
   bool answer(Answer answer) const;
   // Begins an answer whose body follows in pieces. The second time, an empty stream that is gone.
   [[nodiscard]] Stream stream(int status, std::string content_type, Headers headers = {}) const;
+  // The connection's later requests come from `peer`: the caller now speaks for him. Before the
+  // answer.
+  void adopt(Peer peer) const;
   // Makes the connection a WebSocket. A request that asks for none gets a 426.
   void upgrade(WsHandlers handlers) const;
   // The caller has hung up: long work for him may stop.

@@ -224,15 +224,15 @@ Result<Fd> connect_to(const Endpoint& to, std::chrono::milliseconds wait) {
 Peer peer_of(int fd) {
   sockaddr_storage from{};
   socklen_t size = sizeof from;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&from), &size) != 0) return {std::nullopt, "unknown"};
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&from), &size) != 0) return {.address = "unknown"};
   if (from.ss_family != AF_UNIX) {
     no_delay(fd);
-    return {std::nullopt, address_text(from)};
+    return {.address = address_text(from)};
   }
   ucred credentials{};
   size = sizeof credentials;
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {std::nullopt, "unix"};
-  return {Peer::Local{credentials.uid, credentials.gid, credentials.pid}, "unix"};
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {.address = "unix"};
+  return {.local = Peer::Local{credentials.uid, credentials.gid, credentials.pid}, .address = "unix"};
 }
 
 }  // namespace drover::wire

@@ -16,11 +16,6 @@
 
 namespace drover::wire {
 
-class Shard;
-
-// Called once, on the shard's thread, when a WebSocket is gone, also one that never opened.
-using WsEnded = std::function<void(const std::string& why)>;
-
 // Told of what the transport did. One read and one write are in flight at most.
 class TransportUser {
  public:
@@ -39,6 +34,8 @@ class Transport {
   virtual void cancel_read() = 0;
   virtual void shutdown_send() = 0;
   virtual void close() = 0;
+  // Adds what the stream itself proves of the peer, once it has been read from.
+  virtual void identify(Peer& peer) const { static_cast<void>(peer); }
   // Hands the stream over to a WebSocket that answers the request; `ended` is called once when it
   // is gone. Nothing is in flight, and this transport is used no more.
   virtual void upgrade(const Request& request, WsHandlers handlers, const WsLimits& limits, WsEnded ended) = 0;
@@ -48,11 +45,6 @@ class Transport {
 [[nodiscard]] std::unique_ptr<Transport> plain_transport(std::shared_ptr<Shard> shard, Fd fd);
 
 // The client's end of a WebSocket, per kind.
-struct WsHello {
-  std::string host;
-  std::string target;
-  Headers headers;
-};
 void plain_websocket(std::shared_ptr<Shard> shard, Fd fd, const WsHello& hello, const WsLimits& limits,
                      WsHandlers handlers, WsEnded ended);
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "os/fd.h"
 #include "wire/http.h"
 #include "wire/socket.h"
 
@@ -44,6 +45,21 @@ struct WsHandlers {
   std::function<void(const WsSessionPtr&, const std::string& why)> on_close;
 };
 
+// Called once, on the shard's thread, when a WebSocket is gone, also one that never opened.
+using WsEnded = std::function<void(const std::string& why)>;
+
+// What a client asks for when it opens one.
+struct WsHello {
+  std::string host;
+  std::string target;
+  Headers headers;
+};
+
+class Shard;
+// Opens the client's end of a WebSocket on a connected, non-blocking socket.
+using WebsocketFactory = std::function<void(std::shared_ptr<Shard>, Fd, const WsHello&,
+                                            const WsLimits&, WsHandlers, WsEnded)>;
+
 struct WsClientOptions {
   Endpoint to;
   std::string target = "/";
@@ -55,6 +71,7 @@ struct WsClientOptions {
   std::uint64_t seed = 0;  // of the jitter
   // Told of each attempt that failed and of each lost session, with the pause before the next try.
   std::function<void(const std::string& why, std::chrono::milliseconds pause)> on_retry;
+  WebsocketFactory websocket;  // null: over the plain socket
 };
 
 // Connects, and connects again after every loss with jittered, doubling pauses, until stop().

@@ -61,8 +61,13 @@ class WsClient::Loop : public std::enable_shared_from_this<WsClient::Loop> {
       self->handlers_.on_close(session, why);
     };
     const std::string host = options_.to.path.empty() ? options_.to.text() : "localhost";
-    plain_websocket(shard_, std::move(*fd), {host, options_.target, options_.headers}, options_.limits,
-                    std::move(watched), [self](const std::string& why) { self->retry(why); });
+    const WsHello hello{host, options_.target, options_.headers};
+    const auto ended = [self](const std::string& why) { self->retry(why); };
+    if (options_.websocket) {
+      options_.websocket(shard_, std::move(*fd), hello, options_.limits, std::move(watched), ended);
+    } else {
+      plain_websocket(shard_, std::move(*fd), hello, options_.limits, std::move(watched), ended);
+    }
   }
 
   void retry(const std::string& why) {

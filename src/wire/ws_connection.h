@@ -24,6 +24,12 @@ namespace drover::wire {
 
 namespace websocket = boost::beast::websocket;
 
+// What an error of that kind of stream means; kinds with words of their own specialise it.
+template <class Socket>
+struct StreamWords {
+  static std::string of(Socket&, const boost::system::error_code& error) { return error.message(); }
+};
+
 template <class Socket>
 class WsConnection : public WsSession, public Timed, public std::enable_shared_from_this<WsConnection<Socket>> {
  public:
@@ -64,7 +70,7 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
       if (error == websocket::error::upgrade_declined) {
         self->fail("the server answered " + std::to_string(self->response_.result_int()));
       } else if (error) {
-        self->fail("handshake: " + error.message());
+        self->fail("handshake: " + StreamWords<Socket>::of(self->ws_.next_layer(), error));
       } else {
         self->opened();
       }
