@@ -3,6 +3,7 @@
 
 #include "doors/fixture.h"
 #include "doors/golden.h"
+#include "native/rows.h"
 #include "slurm/render/queue.h"
 
 namespace drover::slurm {
@@ -29,7 +30,13 @@ std::string table(const Layout& layout, std::vector<api::JobView> rows, std::str
                   bool header = true) {
   EXPECT_TRUE(sort_jobs(rows, sort, kNow));
   std::string text = header ? job_header(layout) : "";
-  for (const api::JobView& job : rows) text += job_line(layout, job, look());
+  for (const api::JobView& job : rows) add_job_line(text, layout, job, look());
+  return text;
+}
+
+std::string line(const Layout& layout, const api::JobView& job) {
+  std::string text;
+  add_job_line(text, layout, job, look());
   return text;
 }
 
@@ -54,7 +61,7 @@ TEST(SqueueGolden, ExpectedStarts) {
   const Layout layout = job_layout(kQueueStart);
   std::string text = job_header(layout);
   for (const api::JobView& job : rows) {
-    if (job.phase == Phase::waiting) text += job_line(layout, job, look());
+    if (job.phase == Phase::waiting) add_job_line(text, layout, job, look());
   }
   EXPECT_EQ(text, golden().at("squeue --start").output);
 }
@@ -101,14 +108,31 @@ TEST(SqueueGolden, PercentSignsCollapse) {
 TEST(Squeue, ControlCharactersAndUnknownLettersComeThrough) {  // C88
   const Layout layout = job_layout("%i\x1e%b\x1f%k\x1e%?");
   EXPECT_EQ(layout.complaints.size(), 1U);
-  EXPECT_EQ(job_line(layout, jobs().at(4), look()), "5\x1eN/A\x1f(null)\x1e%?\n");
+  EXPECT_EQ(line(layout, jobs().at(4)), "5\x1eN/A\x1f(null)\x1e%?\n");
 }
 
 TEST(Squeue, AllIsEveryLetter) {
   const Layout layout = job_layout("%all");
   EXPECT_TRUE(layout.complaints.empty());
   EXPECT_GT(layout.columns.size(), 45U);
-  EXPECT_FALSE(job_line(layout, jobs().front(), look()).empty());
+  EXPECT_FALSE(line(layout, jobs().front()).empty());
+}
+
+TEST(Squeue, AColumnReadsNoMoreThanItAsksFor) {
+  for (const JobField& field : job_fields()) {
+    const api::Fields asked(view_fields(field.reads));
+    for (const api::JobView& job : jobs(true)) {
+      std::string rows;
+      native::append_row(rows, job, asked);
+      api::JobView carried;
+      native::RowCutter cutter;
+      ASSERT_TRUE(cutter.feed(rows, [&](std::string_view row) -> Status {
+        carried = TRY(decode<api::JobView>(row));
+        return Done{};
+      }));
+      EXPECT_EQ(field.text(carried, look()), field.text(job, look())) << field.letter << field.name;
+    }
+  }
 }
 
 TEST(Squeue, AWrongSortKeyIsRefused) {

@@ -75,9 +75,10 @@ void array(Text bytes) {
 void format(Text bytes) {
   const api::JobView job{.id = JobId(1), .name = "x"};
   const Look look{.times = TimeFormat(utc_zone(), 0), .now = {}};
-  (void)job_line(job_layout(bytes), job, look);
+  std::string text;
+  add_job_line(text, job_layout(bytes), job, look);
   const auto named = parse_names(bytes, job_field_by_name, "squeue");
-  if (named) (void)job_line(named.value(), job, look);
+  if (named) add_job_line(text, named.value(), job, look);
   const auto columns = account_columns(bytes);
   const HistoryRow row;
   if (columns) {

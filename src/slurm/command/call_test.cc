@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "native/json_value.h"
 
@@ -185,9 +187,15 @@ TEST_F(Commands, SqueueAsksForWhatIsWanted) {
   EXPECT_EQ(controller_.query.select.phases, (std::vector<Phase>{Phase::waiting, Phase::running}));
   run("squeue", {"--me"});
   EXPECT_EQ(controller_.query.select.users, std::vector<std::string>{"alice"});
-  EXPECT_TRUE(controller_.query.fields.empty());
+  const auto asked = [this](std::uint32_t field) {
+    const auto& fields = controller_.query.fields;
+    return std::ranges::find(fields, field) != fields.end();
+  };
+  EXPECT_FALSE(asked(35) || asked(41));  // neither the request nor the spec
+  run("squeue", {"-o", "%i %b"});
+  EXPECT_TRUE(asked(35) && !asked(41));
   run("squeue", {"-o", "%k"});
-  EXPECT_FALSE(controller_.query.fields.empty());
+  EXPECT_TRUE(asked(35) && asked(41));
 }
 
 TEST_F(Commands, SqueueTakesOneUnknownJobAmiss) {

@@ -146,19 +146,13 @@ int show(Call& call, const Chosen& chosen, const Layout& layout, std::vector<api
   if (chosen.has("start")) std::erase_if(jobs, [](const api::JobView& job) { return job.phase != Phase::waiting; });
   if (chosen.has("long")) call.out += look.times.heading() + "\n";
   if (!chosen.has("noheader")) call.out += job_header(layout);
-  const auto print = [&](const api::JobView& job) { call.out += job_line(layout, job, look); };
+  const auto print = [&](const api::JobView& job) { add_job_line(call.out, layout, job, look); };
   if (chosen.has("array") || call.variable("SQUEUE_ARRAY")) {
     each_task(std::move(jobs), print);
   } else {
     std::ranges::for_each(jobs, print);
   }
   return 0;
-}
-
-std::vector<std::uint32_t> all_fields() {
-  std::vector<std::uint32_t> fields;
-  for (std::uint32_t i = 1; i <= 47; ++i) fields.push_back(i);
-  return fields;
 }
 
 }  // namespace
@@ -177,7 +171,7 @@ int squeue(Call& call) {
   auto wanted = wanted_jobs(call, chosen);
   if (!wanted) return call.fail(wanted.error());
   if (const auto known = check_cluster(call, chosen.get("clusters")); !known) return call.fail(known.error());
-  if (chosen.has("json") || layout_needs_spec(layout.value())) wanted.value().query.fields = all_fields();
+  wanted.value().query.fields = view_fields(chosen.has("json") ? Reads::spec : layout_reads(layout.value()));
 
   std::vector<api::JobView> jobs;
   const auto& states = wanted.value().states;

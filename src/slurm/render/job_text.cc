@@ -138,7 +138,7 @@ void sort_as_listed(std::vector<api::JobView>& jobs) {
     if (job.array) latest[job.array] = std::max(latest[job.array], job.id);
   }
   const auto place = [&latest](const api::JobView& job) { return job.pending ? latest[job.array] : job.id; };
-  std::ranges::stable_sort(jobs, [&](const api::JobView& a, const api::JobView& b) {
+  sort_views(jobs, [&](const api::JobView& a, const api::JobView& b) {
     if (place(a) != place(b)) return place(a) < place(b);
     return a.pending.has_value() < b.pending.has_value();
   });

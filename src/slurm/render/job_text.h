@@ -1,10 +1,12 @@
 // What squeue and scontrol say of a job, field by field.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/views.h"
@@ -46,6 +48,20 @@ struct Extent {
 [[nodiscard]] Tres asked_tres(const Request& request, const Extent& extent);
 [[nodiscard]] Tres asked_tres(const api::JobView& job);
 [[nodiscard]] Tres granted_tres(const api::JobView& job);  // all zero while it holds nothing
+
+// Stable. A view is large, so each is moved once at most; lists mostly come in order already.
+template <class Less>
+void sort_views(std::vector<api::JobView>& jobs, const Less& less) {
+  if (std::ranges::is_sorted(jobs, less)) return;
+  std::vector<api::JobView*> order;
+  order.reserve(jobs.size());
+  for (api::JobView& job : jobs) order.push_back(&job);
+  std::ranges::stable_sort(order, [&](const api::JobView* a, const api::JobView* b) { return less(*a, *b); });
+  std::vector<api::JobView> sorted;
+  sorted.reserve(jobs.size());
+  for (api::JobView* job : order) sorted.push_back(std::move(*job));
+  jobs = std::move(sorted);
+}
 
 // The order in which Slurm's controller lists jobs that are equal otherwise: a pending array stands
 // where its latest task was split off.

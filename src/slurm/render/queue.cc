@@ -122,9 +122,12 @@ Layout step_layout(std::string_view letters) {
       "job step");
 }
 
-bool layout_needs_spec(const Layout& layout) {
-  return std::ranges::any_of(
-      layout.columns, [](const Column& column) { return column.field && job_fields()[*column.field].needs_spec; });
+Reads layout_reads(const Layout& layout) {
+  Reads most = Reads::row;
+  for (const Column& column : layout.columns) {
+    if (column.field) most = std::max(most, job_fields()[*column.field].reads);
+  }
+  return most;
 }
 
 Result<bool> sort_jobs(std::vector<api::JobView>& jobs, std::string_view keys, Instant now) {
@@ -144,7 +147,7 @@ Result<bool> sort_jobs(std::vector<api::JobView>& jobs, std::string_view keys, I
     wanted.push_back({known->compare, falling});
   }
   sort_as_listed(jobs);
-  std::ranges::stable_sort(jobs, [&](const api::JobView& a, const api::JobView& b) {
+  sort_views(jobs, [&](const api::JobView& a, const api::JobView& b) {
     for (const Wanted& key : wanted) {
       const int result = key.compare(a, b, now);
       if (result != 0) return key.falling ? result > 0 : result < 0;
@@ -158,13 +161,13 @@ std::string job_header(const Layout& layout) {
   return line_of(layout, [](std::size_t field) { return std::string(job_fields()[field].header); });
 }
 
-std::string job_line(const Layout& layout, const api::JobView& job, const Look& look) {
-  std::string line = layout.before;
+void add_job_line(std::string& text, const Layout& layout, const api::JobView& job, const Look& look) {
+  text += layout.before;
   for (const Column& column : layout.columns) {
     const JobField* field = column.field ? &job_fields()[*column.field] : nullptr;
-    append_cell(line, column, field == nullptr ? "" : field->text(job, look), field == nullptr || !field->whole);
+    append_cell(text, column, field == nullptr ? "" : field->text(job, look), field == nullptr || !field->whole);
   }
-  return line + '\n';
+  text += '\n';
 }
 
 std::string step_header(const Layout& layout) {

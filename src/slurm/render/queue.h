@@ -18,13 +18,13 @@ inline constexpr std::string_view kStepFormat = "%.15i %.8j %.9P %.8u %.9M %N";
 // "%all" is every letter with bars between.
 [[nodiscard]] Layout job_layout(std::string_view letters);
 [[nodiscard]] Layout step_layout(std::string_view letters);
-[[nodiscard]] bool layout_needs_spec(const Layout& layout);
+[[nodiscard]] Reads layout_reads(const Layout& layout);  // the most that any column does
 
 // Sort keys of -S: letters of -o with "-" for falling, "P,t,-p".
 [[nodiscard]] Result<bool> sort_jobs(std::vector<api::JobView>& jobs, std::string_view keys, Instant now);
 
 [[nodiscard]] std::string job_header(const Layout& layout);
-[[nodiscard]] std::string job_line(const Layout& layout, const api::JobView& job, const Look& look);
+void add_job_line(std::string& text, const Layout& layout, const api::JobView& job, const Look& look);
 
 // Steps: today each running job has its batch step.
 [[nodiscard]] std::string step_header(const Layout& layout);
