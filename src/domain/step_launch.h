@@ -143,8 +143,12 @@ struct StepAttached {  // the answer; with `error` the connection is over
 // ---- client -> step ----
 struct StepInput {  // to input_task or all; empty: end of input
   std::string bytes;
+  bool last = false;  // with the empty one; a message of nothing but empty texts would have no bytes at all
   template <class Self, class Visit>
-  static void describe(Self& self, Visit& visit) { visit(1, "bytes", self.bytes); }
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "bytes", self.bytes);
+    visit(2, "last", self.last);
+  }
 };
 struct StepSignal {  // to every process of the step on this node
   std::uint32_t signal = 0;
