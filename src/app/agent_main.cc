@@ -14,17 +14,22 @@
 #include <string>
 
 #include "agent/driver/process.h"
+#include "agent/member/membership.h"
 #include "agent/probe/device.h"
 #include "agent/probe/host.h"
+#include "agent/relay/api_door.h"
+#include "agent/relay/pump.h"
 #include "agent/runner/runner.h"
 #include "agent/session/agent.h"
 #include "agent/session/inventory.h"
 #include "agent/session/node_folder.h"
 #include "cli/cluster_file.h"
+#include "native/discovery.h"
 #include "os/clock.h"
 #include "os/fd.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "tls/transport.h"
 
 namespace {
 
@@ -35,6 +40,9 @@ struct Arguments {
   std::string node;
   std::string state_dir;
   std::string controller;
+  std::string join;
+  std::string token;
+  std::string address;
 };
 
 std::string g_name = "drover-agent";
@@ -42,6 +50,48 @@ std::string g_name = "drover-agent";
 void say(const std::string& line) {
   const std::time_t now = std::time(nullptr);
   fmt::print(stderr, "{:%Y-%m-%dT%H:%M:%SZ} {}: {}\n", fmt::gmtime(now), g_name, line);
+}
+
+std::string host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  name.resize(name.find('\0'));
+  return name.substr(0, name.find('.'));
+}
+
+// Where a controller on another machine is asked; null for one on this machine.
+Result<std::unique_ptr<agent::Membership>> membership(const Arguments& arguments) {
+  const std::string file = arguments.state_dir + "/identity";
+  if (arguments.controller.starts_with("unix:")) return std::unique_ptr<agent::Membership>();
+  if (arguments.join.empty() && !file_exists(file)) {
+    return Error{Errc::invalid,
+                 "this node has not joined a cluster: run `drover node token` on the controller's "
+                 "machine, and here what it prints"};
+  }
+  std::unique_ptr<agent::Membership> member;
+  if (file_exists(file)) {
+    member = TRY(agent::Membership::open(file));
+    if (!arguments.controller.empty())
+      member->move_to(TRY(wire::Endpoint::parse(arguments.controller)));
+    const Status greeted = member->greet();
+    if (!greeted && greeted.error().code != Errc::denied) say(greeted.error().message);
+    if (!greeted && greeted.error().code == Errc::denied) {
+      if (arguments.join.empty())
+        return Error{greeted.error()}.under("the controller refuses this node");
+      member.reset();
+    }
+  }
+  if (!member) {
+    const std::string node = arguments.node.empty() ? host_name() : arguments.node;
+    const wire::Endpoint controller = TRY(wire::Endpoint::parse(arguments.join));
+    member = TRY(agent::Membership::join(controller, arguments.token, node, file));
+    say(fmt::format("joined as node {}", node));
+  }
+  if (!arguments.node.empty() && arguments.node != member->node()) {
+    return Error{Errc::conflict, fmt::format("this machine has joined as node {}, not {}",
+                                             member->node(), arguments.node)};
+  }
+  return member;
 }
 
 Result<cli::NodeDeclaration> declaration(const Arguments& arguments) {
@@ -101,11 +151,25 @@ Result<Fd> stop_signals() {
   return fd;
 }
 
-Status run(const Arguments& arguments) {
+// What the machine has, as it is found.
+cli::NodeDeclaration of_this_machine(const std::string& name) {
+  cli::NodeDeclaration node;
+  node.declared.name = name;
+  node.declared.cpus = 0;
+  return node;
+}
+
+Status run(Arguments arguments) {
   const Fd stop = TRY(stop_signals());
-  cli::NodeDeclaration node = TRY(declaration(arguments));
   TRY(make_folders(arguments.state_dir, 0755));
   const Fd lock = TRY(lock_file(arguments.state_dir + "/lock"));
+  const auto member = TRY(membership(arguments));
+  if (member) arguments.node = member->node();
+  g_name = "drover-agent " + arguments.node;
+  cli::NodeDeclaration node = member && arguments.cluster_file.empty()
+                                  ? of_this_machine(arguments.node)
+                                  : TRY(declaration(arguments));
+  if (!arguments.address.empty()) node.declared.address = arguments.address;
   const agent::NodeFolder folder = TRY(agent::node_folder(arguments.state_dir, arguments.node));
   const Devices devices = TRY(devices_of(node));
   const auto driver = TRY(agent::ProcessDriver::open({.shim_program = program_folder() + "/drover-shim",
@@ -114,10 +178,14 @@ Status run(const Arguments& arguments) {
                                                       .cgroup_root = folder.cgroup_root}));
   const agent::CgroupTree& cgroups = driver->cgroups();
   agent::Runner runner(*driver, {.devices = devices.all,
-                                 .devices_confined = cgroups.backend() != agent::Backend::none});
+                                 .devices_confined = cgroups.backend() != agent::Backend::none,
+                                 .environment = {"DROVER_AGENT=" + folder.path}});
   const Instant started = wall_now();
   const agent::AgentOptions options{
-      .controller = TRY(wire::Endpoint::parse(arguments.controller)),
+      .controller =
+          member ? member->controller() : TRY(wire::Endpoint::parse(arguments.controller)),
+      .websocket =
+          member ? tls::client_websocket(member->context(), tls::expect_controller()) : nullptr,
       .journal_path = folder.path + "/journal",
       .inventory = [&] {
         return agent::make_inventory({.declared = node.declared, .host = agent::probe_host(), .probed = devices.probed,
@@ -130,6 +198,15 @@ Status run(const Arguments& arguments) {
                             .memory_free = Bytes::of(host.memory_available)};
       },
       .say = say};
+  if (member) member->keep_renewed(say);
+  const auto pump = TRY(agent::Pump::start());
+  std::unique_ptr<agent::ApiDoor> api;
+  if (member) {
+    api = TRY(agent::ApiDoor::open({.path = native::socket_in(folder.path),
+                                    .controller = member->controller(),
+                                    .context = member->context()},
+                                   *pump));
+  }
   say("ready");
   return agent::run_agent(options, runner, stop.get());
 }
@@ -140,12 +217,23 @@ int main(int argc, char** argv) {
   CLI::App app{"The drover agent: one on each node. `drover up` starts those of this machine."};
   Arguments arguments;
   app.add_option("--cluster", arguments.cluster_file, "Cluster file (YAML); without it, the default cluster");
-  app.add_option("--node", arguments.node, "Which of its nodes this is")->required();
+  app.add_option("--node", arguments.node, "Which node this is; for one that joins: else as the machine is called");
   app.add_option("--state", arguments.state_dir, "Folder of this node")->required();
-  app.add_option("--controller", arguments.controller, "unix:PATH or HOST:PORT")->required();
+  CLI::Option* const controller = app.add_option(
+      "--controller", arguments.controller,
+      "unix:PATH on the same machine; else HOST:PORT, if it has moved since this node joined");
+  app.add_option("--join", arguments.join,
+                 "HOST:PORT of the controller whose cluster this machine joins")
+      ->excludes(controller);
+  app.add_option("--token", arguments.token, "From `drover node token`; needed once");
+  app.add_option("--address", arguments.address,
+                 "How other nodes reach this one (a name or an IP address)");
   app.set_version_flag("--version", DROVER_VERSION);
   CLI11_PARSE(app, argc, argv);
-  g_name = "drover-agent " + arguments.node;
+  if (arguments.controller.starts_with("unix:") && arguments.node.empty()) {
+    say("--node is needed with --controller unix:PATH");
+    return 2;
+  }
   ::umask(022);
   ::signal(SIGPIPE, SIG_IGN);
   const auto ended = run(arguments);

@@ -7,20 +7,26 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <memory>
 #include <string>
 
 #include "base/text.h"
+#include "cli/amounts.h"
 #include "cli/cluster_file.h"
+#include "control/authority.h"
 #include "control/controller.h"
+#include "control/gate.h"
 #include "native/discovery.h"
 #include "native/server.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "slurm/launch/batch.h"
 #include "slurm/launch/mail.h"
+#include "tls/context.h"
+#include "tls/transport.h"
 #include "wire/http_server.h"
 
 namespace {
@@ -45,6 +51,8 @@ void say(const std::string& line) {
 struct Arguments {
   std::string state_dir;
   std::string cluster_file;
+  std::string listen;
+  std::string certificate_life;
 };
 
 control::DoorLaunches doors() {
@@ -74,6 +82,85 @@ Result<cli::ClusterFile> cluster_of(const Arguments& arguments) {
   return cli::parse_cluster_file(std::string(cli::default_cluster()), "the default cluster");
 }
 
+std::string host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  name.resize(name.find('\0'));
+  return name;
+}
+
+// The controller's door to other machines, open only when the cluster file or the command line says
+// where.
+struct Door {
+  std::unique_ptr<control::Authority> authority;
+  std::vector<std::string> hosts;
+  std::shared_ptr<tls::Context> context;
+  std::unique_ptr<control::Gate> gate;
+  std::unique_ptr<wire::Server> server;
+
+  // A new certificate of its own, long before the old one ends.
+  void renew() const {
+    if (!context) return;
+    const auto fresh = authority->controller(hosts);
+    const Status done = fresh ? context->replace(*fresh) : Status(fresh.error());
+    if (!done)
+      say(fmt::format("the controller's certificate can't be renewed: {}", done.error().message));
+  }
+};
+
+Result<Door> door_of(const Arguments& arguments, const cli::ClusterFile& cluster,
+                     control::Controller& controller) {
+  const std::string& listen = arguments.listen.empty() ? cluster.listen : arguments.listen;
+  control::AuthorityOptions options{.folder = arguments.state_dir + "/identity",
+                                    .cluster = controller.service().overview().cluster_id};
+  if (!arguments.certificate_life.empty())
+    options.node_life = TRY(cli::parse_duration(arguments.certificate_life));
+  Door door{.authority = TRY(control::Authority::open(options))};
+  wire::Endpoint at;
+  if (!listen.empty()) {
+    at = TRY(wire::Endpoint::parse(listen));
+    if (!at.path.empty()) return Error{Errc::invalid, "listen: is HOST:PORT"};
+    door.hosts = {host_name(), at.host};
+    const auto own = TRY(door.authority->controller(door.hosts));
+    door.context = TRY(tls::Context::make(
+        tls::Context::Side::server, own,
+        {.cluster = options.cluster,
+         .revoked = [authority = door.authority.get()](const tls::CertificateInfo& info) {
+           return authority->is_revoked(info.serial);
+         }}));
+  }
+  const bool everywhere = at.host == "0.0.0.0" || at.host == "::";
+  control::GateOptions gate{.say = say};
+  if (door.context)
+    gate.address = wire::Endpoint::tcp(everywhere ? host_name() : at.host, at.port).text();
+  for (const cli::NodeDeclaration& node : cluster.nodes) {
+    if (node.submit) gate.submit_nodes.insert(node.declared.name);
+  }
+  door.gate = std::make_unique<control::Gate>(std::move(gate), *door.authority, controller);
+  if (!door.context) return door;
+  wire::ServerOptions server{.at = at, .idle_timeout = std::chrono::seconds(60)};
+  server.transport = tls::server_transport(door.context, [](const std::string& why) {
+    say(fmt::format("connection refused: {}", why));
+  });
+  door.server = TRY(wire::Server::start(
+      std::move(server),
+      [gate = door.gate.get()](wire::Request&& request, const wire::Responder& responder) {
+        gate->handle(std::move(request), responder);
+      }));
+  say(fmt::format("serving nodes on {}", at.text()));
+  return door;
+}
+
+// Until a signal to stop comes; does daily work meanwhile.
+int wait_for_stop(const sigset_t& signals, const Door& door) {
+  constexpr timespec kDay{24L * 3600, 0};
+  for (;;) {
+    const int signal = ::sigtimedwait(&signals, nullptr, &kDay);
+    if (signal > 0) return signal;
+    if (errno == EAGAIN) door.renew();
+  }
+}
+
 Status serve(const Arguments& arguments, const sigset_t& signals) {
   cli::ClusterFile cluster = TRY(cluster_of(arguments));
   // Whoever started the cluster looks after it.
@@ -82,15 +169,18 @@ Status serve(const Arguments& arguments, const sigset_t& signals) {
   TRY(make_folders(arguments.state_dir + "/store", 0700));
   auto controller = TRY(control::Controller::start({.state_dir = arguments.state_dir,
                                                     .version = DROVER_VERSION,
-                                                    .config = std::move(cluster.config),
+                                                    .config = cluster.config,
                                                     .doors = doors(),
                                                     .notice = write_letters,
                                                     .say = say,
                                                     .fail = fail}));
+  Door door = TRY(door_of(arguments, cluster, *controller));
   native::Server native(controller->service(), native::identify_local());
   const auto handle = [&](wire::Request&& request, wire::Responder responder) {
     if (request.target == "/v1/agent") {
       controller->accept_agent(request, std::move(responder));
+    } else if (door.gate->manage(request, responder)) {
+      return;
     } else if (native::Server::serves(request)) {
       native.handle(std::move(request), responder);
     } else {
@@ -100,11 +190,11 @@ Status serve(const Arguments& arguments, const sigset_t& signals) {
   const wire::Endpoint socket = wire::Endpoint::unix_socket(native::socket_in(arguments.state_dir));
   auto server = TRY(wire::Server::start({.at = socket, .mode = 0666}, handle));
   say(fmt::format("serving on {}", socket.text()));
-  int signal = 0;
-  ::sigwait(&signals, &signal);
+  const int signal = wait_for_stop(signals, door);
   say(fmt::format("stopping ({})", ::strsignal(signal)));
   controller->stop();
   server->stop();
+  if (door.server) door.server->stop();
   say("stopped");
   return Done{};
 }
@@ -116,6 +206,9 @@ int main(int argc, char** argv) {
   Arguments arguments;
   app.add_option("--state", arguments.state_dir, "Folder for everything that must survive")->required();
   app.add_option("--cluster", arguments.cluster_file, "Cluster file (YAML); without it, the default cluster");
+  app.add_option("--listen", arguments.listen, "HOST:PORT for nodes on other machines; else as the cluster file says");
+  app.add_option("--certificate-life", arguments.certificate_life,
+                 "How long a node's certificate is valid (7d); nodes renew it after two thirds of that");
   app.set_version_flag("--version", DROVER_VERSION);
   CLI11_PARSE(app, argc, argv);
 

@@ -9,11 +9,12 @@
 #include "cli/cluster_part.h"
 #include "cli/yaml_value.h"
 #include "os/file.h"
+#include "wire/socket.h"
 
 namespace drover::cli {
 namespace {
 
-constexpr std::string_view kTopKeys[] = {"cluster", "nodes", "partitions", "settings"};
+constexpr std::string_view kTopKeys[] = {"cluster", "listen", "nodes", "partitions", "settings"};
 
 constexpr std::string_view kDefaultCluster = R"(# The cluster that `drover up` starts by default.
 # Its GPUs are declared: scheduled and granted like real ones, but there is no card behind them.
@@ -109,6 +110,11 @@ Result<ClusterFile> parse_cluster_file(const std::string& text, const std::strin
     const auto names = expand_names(TRY(name->text()));
     if (!names || names->size() != 1) return name->error("a cluster name is letters, digits, '-', '_' and '.'");
     file.config.settings.cluster_name = names->front();
+  }
+  if (const YamlValue* listen = fields.find("listen")) {
+    file.listen = TRY(listen->text());
+    const auto at = wire::Endpoint::parse(file.listen);
+    if (!at || !at->path.empty()) return listen->error("listen: is HOST:PORT, as in 10.0.0.1:7411");
   }
   const YamlValue* nodes = fields.find("nodes");
   if (nodes == nullptr) return top.error("'nodes:' is missing: a cluster needs at least one node");

@@ -15,11 +15,14 @@ namespace drover::cli {
 struct NodeDeclaration {
   // What the file says. 0 CPUs, memory or disk: what the machine has.
   NodeInventory declared;
+  bool joins = false;        // it is another machine, whose agent joins by token
+  bool submit = false;        // any user may ask the controller from there, also without a job
   bool probe_devices = true;  // the file says nothing of GPUs: take those of the machine
 };
 
 struct ClusterFile {
   Config config;
+  std::string listen;                  // "host:port" for nodes on other machines; "": none
   std::vector<NodeDeclaration> nodes;  // in the order written
   [[nodiscard]] const NodeDeclaration* node(std::string_view name) const;
 };

@@ -103,11 +103,22 @@ TEST(ClusterFile, SettingsAndPartitionsSayTheirUnits) {
   EXPECT_THAT(file.config.partitions[1].nodes, ElementsAre("n2"));
 }
 
+TEST(ClusterFile, SaysWhereNodesOfOtherMachinesJoin) {
+  const ClusterFile file = good(
+      "listen: 10.0.0.1:7411\n"
+      "nodes: [{name: a}, {name: b, joins: yes, submit: yes}]\n");
+  EXPECT_EQ(file.listen, "10.0.0.1:7411");
+  EXPECT_FALSE(file.node("a")->joins || file.node("a")->submit);
+  EXPECT_TRUE(file.node("b")->joins && file.node("b")->submit);
+  EXPECT_TRUE(good("nodes: [{name: a}]\n").listen.empty());
+}
+
 TEST(ClusterFile, AMistakeIsOneLineWithItsPlaceAndItsCure) {
   const std::pair<std::string, std::string> cases[] = {
       {"", "c.yaml:1: it is empty"},
       {"node:\n  - name: a\n", "c.yaml:1: unknown key 'node'; did you mean 'nodes'?"},
       {"cluster: x\n", "c.yaml:1: 'nodes:' is missing: a cluster needs at least one node"},
+      {"nodes: [{name: a}]\nlisten: here\n", "c.yaml:2: listen: is HOST:PORT, as in 10.0.0.1:7411"},
       {"nodes: []\n", "c.yaml:1: a cluster needs at least one node"},
       {"nodes:\n  - name: a\n  - name: a\n", "c.yaml:3: node a is declared twice; the first time in line 2"},
       {"nodes:\n  - name: a\n    name: b\n", "c.yaml:3: key 'name' stands here twice; the first is in line 2"},

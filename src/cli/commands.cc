@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "cli/node.h"
 #include "cli/up.h"
 
 namespace drover::cli {
@@ -36,6 +37,27 @@ int run_command(int argc, char** argv) {
   down_verb->add_option("--state", down_options.state, "Its state folder, if it isn't found by itself");
   down_verb->add_flag("--keep-jobs", down_options.keep_jobs, "Leave the running jobs alone instead of ending them");
   down_verb->callback([&] { chosen = [&] { return down(down_options); }; });
+
+  NodeOptions node_options;
+  CLI::App* const node_verb =
+      app.add_subcommand("node", "Say which other machines belong to the cluster");
+  node_verb->require_subcommand(1);
+  const auto node_part = [&](const char* name, const char* what, int (*run)(const NodeOptions&)) {
+    CLI::App* const part = node_verb->add_subcommand(name, what);
+    part->add_option("--state", node_options.state,
+                     "The cluster's state folder, if it isn't found by itself");
+    part->callback([&, run] { chosen = [&, run] { return run(node_options); }; });
+    return part;
+  };
+  CLI::App* const token_part =
+      node_part("token", "Print the command by which one machine joins", &node_token);
+  token_part->add_option("NAME", node_options.name,
+                         "The only node that may use it; else any new one");
+  token_part->add_option("--ttl", node_options.ttl, "How long it may be used (15m)");
+  node_part("list", "Show the nodes' certificates", &node_list);
+  node_part("revoke", "End a node's membership at once", &node_revoke)
+      ->add_option("NAME", node_options.name)
+      ->required();
 
   CLI::App* const version_verb = app.add_subcommand("version", "Print the version");
   version_verb->callback([&] {

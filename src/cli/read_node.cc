@@ -8,7 +8,7 @@ namespace drover::cli {
 namespace {
 
 constexpr std::string_view kNodeKeys[] = {"name",   "address", "cpus",     "sockets", "cores", "threads",
-                                          "memory", "disk",    "features", "labels",  "gpus"};
+                                          "memory", "disk",    "features", "labels",  "gpus",  "submit",  "joins"};
 constexpr std::uint32_t kMostCpus = 65'536;
 constexpr std::size_t kMostGpus = 100'000;  // of one entry
 
@@ -81,6 +81,8 @@ Result<std::vector<NodeDeclaration>> read_node(const YamlValue& entry) {
   if (const YamlValue* address = fields.find("address")) node.declared.address = TRY(address->text());
   if (const YamlValue* features = fields.find("features")) TRY(read_features(node.declared, *features));
   if (const YamlValue* labels = fields.find("labels")) node.declared.labels = TRY(labels->pairs());
+  if (const YamlValue* joins = fields.find("joins")) node.joins = TRY(joins->flag());
+  if (const YamlValue* submit = fields.find("submit")) node.submit = TRY(submit->flag());
   const YamlValue* gpus = fields.find("gpus");
   node.probe_devices = gpus == nullptr;
 

@@ -33,6 +33,7 @@ std::vector<DaemonSpec> daemons_of(const Place& place, const std::string& file, 
                                    .argv = {bin + "/droverd", "--state", place.state(), "--cluster", file},
                                    .log = place.log_of("droverd")}};
   for (const NodeDeclaration& node : cluster.nodes) {
+    if (node.joins) continue;
     const std::string& name = node.declared.name;
     daemons.push_back({.name = "agent " + name,
                        .argv = {bin + "/drover-agent", "--cluster", file, "--node", name, "--state", place.node(name),
@@ -44,7 +45,9 @@ std::vector<DaemonSpec> daemons_of(const Place& place, const std::string& file, 
 
 std::vector<std::string> names_of(const ClusterFile& cluster) {
   std::vector<std::string> names;
-  for (const NodeDeclaration& node : cluster.nodes) names.push_back(node.declared.name);
+  for (const NodeDeclaration& node : cluster.nodes) {
+    if (!node.joins) names.push_back(node.declared.name);
+  }
   return names;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -114,7 +115,8 @@ int live(const UpOptions& options, Prepared prepared, Teller teller) {
   if (!lock) return teller.tell(kRefused, "drover: " + lock.error().message + "\n");
   Runner::block_signals();
   Runner runner(prepared.place, prepared.cluster_path, prepared.cluster, options.detach);
-  if (!options.detach) print(stdout, "starting " + std::to_string(prepared.cluster.nodes.size()) + " nodes ...\n");
+  const auto here = std::ranges::count(prepared.cluster.nodes, false, &NodeDeclaration::joins);
+  if (!options.detach) print(stdout, "starting " + std::to_string(here) + " nodes ...\n");
   if (const Status started = runner.start(); !started) {
     return teller.tell(kRefused, "drover: " + started.error().message + "\n");
   }

@@ -41,6 +41,7 @@ class LiveController final : public Controller, private Follower::Listener {
   void accept_agent(const wire::Request& request, wire::Responder responder) override {
     sessions_->accept(request, std::move(responder));
   }
+  void cut_agent(const std::string& node) override { sessions_->cut(node); }
   void stop() override;
 
  private:

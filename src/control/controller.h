@@ -35,6 +35,8 @@ class Controller {
   [[nodiscard]] virtual api::Service& service() = 0;
   // An agent's request to open its session.
   virtual void accept_agent(const wire::Request& request, wire::Responder responder) = 0;
+  // Ends the session of that node, if it has one over TLS.
+  virtual void cut_agent(const std::string& node) = 0;
   // Finishes what was taken, writes a last snapshot. Nothing is answered afterwards.
   virtual void stop() = 0;
 };

@@ -8,6 +8,7 @@
 #include "base/proto.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "tls/certificate.h"
 
 namespace drover::control {
 
@@ -16,7 +17,8 @@ Sessions::Sessions(Options options, Driver& driver, Payloads& payloads, store::L
 
 void Sessions::accept(const wire::Request& request, wire::Responder responder) {
   const auto& local = request.peer.local;
-  if (!local || (local->uid != 0 && local->uid != ::geteuid())) {
+  const bool certified = request.peer.certified.has_value();  // the gate lets only nodes come here
+  if (!certified && (!local || (local->uid != 0 && local->uid != ::geteuid()))) {
     responder.answer(wire::text_answer(403, "only root and the controller's own user may be an agent\n"));
     return;
   }
@@ -63,6 +65,14 @@ bool Sessions::on_message(const wire::WsSessionPtr& socket, const std::string& b
 
 bool Sessions::on(const wire::WsSessionPtr& socket, Hello hello) {
   const std::string name = hello.inventory.name;
+  if (const auto& shown = socket->peer().certified) {
+    const auto who = tls::Identity::parse(shown->identity);
+    if (!who || who->kind != tls::Identity::Kind::node || who->name != name) {
+      refuse(socket,
+             fmt::format("{} calls itself node {}", printable(shown->identity), printable(name)));
+      return true;
+    }
+  }
   if (hello.protocol != 1) {
     refuse(socket, fmt::format("protocol {}, not 1: update the agent of {}", hello.protocol, printable(name)));
     return true;
@@ -290,6 +300,13 @@ void Sessions::drop(NodeId node) {
 std::map<NodeId, api::NodePulse> Sessions::pulses() const {
   const std::lock_guard lock(mutex_);
   return pulses_;
+}
+
+void Sessions::cut(const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_name_.find(node);
+  if (found != by_name_.end() && found->second->socket->peer().certified)
+    found->second->socket->close();
 }
 
 void Sessions::close() {

@@ -33,7 +33,9 @@ class Sessions {
   };
   Sessions(Options options, Driver& driver, Payloads& payloads, store::Log& log);
 
-  // A request on the agents' path. Only root, or the user that droverd runs as, may be an agent.
+  // A request on the agents' path. Over TLS the node of the certificate is the only one that the
+  // session may speak for; on this machine only root, or the user that droverd runs as, may be an
+  // agent.
   void accept(const wire::Request& request, wire::Responder responder);
 
   // From the follower's thread, with its cluster: sends what changed for these nodes.
@@ -45,6 +47,8 @@ class Sessions {
   void welcome(const Cluster& cluster, const std::string& node);
 
   [[nodiscard]] std::map<NodeId, api::NodePulse> pulses() const;
+  // Ends the session of that node, if it came over TLS: its certificate counts no more.
+  void cut(const std::string& node);
   void close();
 
  private:

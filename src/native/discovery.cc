@@ -50,6 +50,7 @@ Surroundings Surroundings::here() {
           .state_home = variable("XDG_STATE_HOME"),
           .runtime_dir = variable("XDG_RUNTIME_DIR"),
           .chosen = variable("DROVER_STATE"),
+          .agent = variable("DROVER_AGENT"),
           .root = ""};
 }
 
@@ -67,6 +68,9 @@ std::string pointer_file(const Surroundings& at) {
 }
 
 Result<std::string> find_state_dir(const Surroundings& at) {
+  // A job's $DROVER_STATE may be a folder of the machine that it was submitted on.
+  const bool chosen_is_here = !at.chosen.empty() && file_exists(socket_in(at.chosen));
+  if (!chosen_is_here && at.agent.starts_with('/') && file_exists(socket_in(at.agent))) return at.agent;
   if (!at.chosen.empty()) return at.chosen;
   std::optional<std::string> silent;  // a pointer whose controller isn't there at the moment
   for (const std::string& pointer : {pointer_file(at), system_pointer(at)}) {

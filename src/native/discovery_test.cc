@@ -26,6 +26,18 @@ TEST(Discovery, TheChosenStateWins) {
   EXPECT_EQ(*find_state_dir(at), "/elsewhere");
 }
 
+TEST(Discovery, TheAgentOfANodeWithoutAControllerIsAsked) {
+  const TempFolder root;
+  Surroundings at = user(root);
+  at.agent = root.path("agent");
+  at.chosen = root.path("far");
+  EXPECT_EQ(*find_state_dir(at), at.chosen) << "that agent passes nothing on";
+  put(socket_in(at.agent), "");
+  EXPECT_EQ(*find_state_dir(at), at.agent);
+  put(socket_in(at.chosen), "");
+  EXPECT_EQ(*find_state_dir(at), at.chosen);
+}
+
 TEST(Discovery, ThePointerLeadsToTheClusterUntilItIsTakenAway) {
   const TempFolder root;
   const Surroundings at = user(root);

@@ -63,4 +63,12 @@ std::vector<std::string> build_environment(const std::vector<std::string>& base,
   return environment;
 }
 
+void set_variables(std::vector<std::string>& environment, const std::vector<std::string>& variables) {
+  for (const std::string& variable : variables) {
+    const std::string_view name = std::string_view(variable).substr(0, variable.find('='));
+    std::erase_if(environment, [&](const std::string& entry) { return is_variable(entry, name); });
+    environment.push_back(variable);
+  }
+}
+
 }  // namespace drover::agent

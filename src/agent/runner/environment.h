@@ -21,6 +21,9 @@ struct GrantedDevices {
 [[nodiscard]] std::vector<std::string> build_environment(const std::vector<std::string>& base,
                                                          const GrantedDevices& granted, const User& user);
 
+// Sets variables ("NAME=value"), whatever the list says of them so far.
+void set_variables(std::vector<std::string>& environment, const std::vector<std::string>& variables);
+
 // The value of a variable in such a list, or null.
 [[nodiscard]] const char* find_variable(const std::vector<std::string>& environment, std::string_view name);
 

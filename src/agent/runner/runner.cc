@@ -91,6 +91,7 @@ Status Runner::start(const std::string& key, StartSpec spec) {
             [](const DeviceInfo& a, const DeviceInfo& b) { return a.index < b.index; });
   if (options_.devices_confined) spec.limits.denied = TRY(denied_to(granted.devices));
   spec.environment = build_environment(spec.environment, granted, user_of(spec.uid, spec.gid));
+  set_variables(spec.environment, options_.environment);
   if (spec.groups.empty()) {
     const auto& groups = users_[spec.uid].groups;
     spec.groups.assign(groups.begin(), groups.end());

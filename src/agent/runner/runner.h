@@ -16,6 +16,7 @@ namespace drover::agent {
 struct RunnerOptions {
   std::vector<DeviceInfo> devices;
   bool devices_confined = true;  // whether the driver's cgroups can deny devices
+  std::vector<std::string> environment = {};  // "NAME=value", in every job's
 };
 
 class Runner {

@@ -76,6 +76,7 @@ class Loop {
 
 wire::WsClientOptions Loop::client_options() const {
   wire::WsClientOptions client{.to = options_.controller, .target = "/v1/agent"};
+  client.websocket = options_.websocket;
   client.seed = fnv1a(static_cast<std::uint64_t>(::getpid()), fnv1a(options_.inventory().name));
   client.retry_max = milliseconds(5'000);
   client.on_retry = [say = options_.say, quiet = false](const std::string& why, std::chrono::milliseconds) mutable {

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "domain/node.h"
 #include "wire/socket.h"
+#include "wire/websocket.h"
 
 namespace drover::agent {
 
@@ -23,6 +24,7 @@ struct Pulse {
 
 struct AgentOptions {
   wire::Endpoint controller;
+  wire::WebsocketFactory websocket = nullptr;  // for a controller on another machine: TLS
   std::string journal_path;
   std::function<NodeInventory()> inventory;  // read anew at each registration
   std::function<Pulse()> pulse;

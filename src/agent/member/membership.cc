@@ -1,0 +1,182 @@
+#include "agent/member/membership.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/proto.h"
+#include "base/text.h"
+#include "native/membership.h"
+#include "native/messages.h"
+#include "native/rows.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "tls/channel.h"
+#include "wire/http_client.h"
+
+namespace drover::agent {
+namespace {
+
+constexpr std::string_view kController = "controller: ";
+
+wire::HttpClient client(const wire::Endpoint& to, std::shared_ptr<tls::Context> context) {
+  wire::ClientOptions options;
+  options.read_timeout = std::chrono::seconds(10);
+  options.open = tls::client_stream(std::move(context), tls::expect_controller());
+  return wire::HttpClient(to, options);
+}
+
+Error error_of(const wire::Response& response) {
+  if (const auto body = decode<native::AnswerBody>(response.body); body && body->error) {
+    return {native::errc_from_word(body->error->code), body->error->message};
+  }
+  return {Errc::unavailable, "the controller answered " + std::to_string(response.status)};
+}
+
+template <class T>
+Result<native::JoinAnswer> ask(wire::HttpClient& http, const std::string& target, const T& body) {
+  wire::ClientRequest request{
+      .method = "POST", .target = target, .content_type = std::string(native::kProtoType)};
+  request.headers.push_back({"Accept", std::string(native::kProtoType)});
+  request.body = encode(body);
+  const wire::Response response = TRY(http.call(request));
+  if (response.status != 200) return error_of(response);
+  return decode<native::JoinAnswer>(response.body);
+}
+
+Status keep(const std::string& file, const wire::Endpoint& controller,
+            const tls::Credentials& credentials) {
+  return write_file_durably(
+      file, std::string(kController) + controller.text() + "\n" + tls::to_text(credentials), 0600);
+}
+
+}  // namespace
+
+Membership::Membership(wire::Endpoint controller, tls::Credentials credentials,
+                       tls::CertificateInfo info, std::string file)
+    : controller_(std::move(controller)),
+      identity_(std::move(info.identity)),
+      file_(std::move(file)),
+      credentials_(std::move(credentials)),
+      validity_(info.validity) {}
+
+Membership::~Membership() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<std::unique_ptr<Membership>> Membership::make(const wire::Endpoint& controller,
+                                                     const tls::Credentials& credentials,
+                                                     const std::string& file) {
+  tls::CertificateInfo info = TRY(tls::read_certificate(credentials.certificate));
+  if (info.identity.kind != tls::Identity::Kind::node) {
+    return Error{Errc::invalid, file + ": it is of " + info.identity.text() + ", no node's"};
+  }
+  const tls::Rules rules{.cluster = info.identity.cluster};
+  std::unique_ptr<Membership> made(new Membership(controller, credentials, std::move(info), file));
+  made->context_ = TRY(tls::Context::make(tls::Context::Side::client, credentials, rules));
+  made->server_ = TRY(tls::Context::make(tls::Context::Side::server, credentials, rules));
+  return made;
+}
+
+Result<std::unique_ptr<Membership>> Membership::join(const wire::Endpoint& controller,
+                                                     const std::string& token,
+                                                     const std::string& node,
+                                                     const std::string& file) {
+  const std::size_t dot = token.find('.');
+  if (dot == std::string::npos || token.size() != dot + 65) {
+    return Error{Errc::invalid, "--token: not a token of `drover node token`"};
+  }
+  const std::string authority = TRY(tls::fetch_authority(controller, token.substr(dot + 1)));
+  const std::string cluster = TRY(tls::read_certificate(authority)).identity.cluster;
+  const auto trusting = TRY(tls::Context::make(tls::Context::Side::client, {.authority = authority},
+                                               {.cluster = cluster}));
+  wire::HttpClient http = client(controller, trusting);
+  const std::string key = TRY(tls::make_key());
+  const native::JoinAsk wish{
+      .secret = token.substr(0, dot), .node = node, .request = TRY(tls::make_request(key))};
+  auto answer = ask(http, "/v1/join", wish);
+  if (!answer) return std::move(answer).error().under("the controller does not let this node join");
+  const tls::Credentials credentials{
+      .authority = authority, .certificate = answer->certificate, .key = key};
+  auto made = TRY(make(controller, credentials, file));
+  TRY(keep(file, controller, credentials));
+  return made;
+}
+
+Result<std::unique_ptr<Membership>> Membership::open(const std::string& file) {
+  const std::string text = TRY(read_file(file));
+  const auto credentials = tls::parse_credentials(text);
+  if (!credentials) return Error{credentials.error()}.under(file);
+  if (!text.starts_with(kController))
+    return Error{Errc::invalid, file + ": it names no controller"};
+  const auto controller = wire::Endpoint::parse(trim(
+      std::string_view(text).substr(kController.size(), text.find('\n') - kController.size())));
+  if (!controller) return Error{controller.error()}.under(file);
+  return make(*controller, *credentials, file);
+}
+
+Result<std::shared_ptr<tls::Context>> Membership::server_context() const { return server_; }
+
+Status Membership::greet() const {
+  TRY(tls::check_time({.identity = identity_, .validity = validity_}, wall_now()));
+  wire::HttpClient http = client(controller_, context_);
+  const wire::Response response = TRY(
+      http.call({.target = "/v1/ping", .headers = {{"Accept", std::string(native::kProtoType)}}}));
+  if (response.status != 200) return error_of(response);
+  return Done{};
+}
+
+Status Membership::renew() {
+  const std::string key = TRY(tls::make_key());
+  wire::HttpClient http = client(controller_, context_);
+  const native::RenewAsk wish{TRY(tls::make_request(key))};
+  const auto answer = TRY(ask(http, "/v1/renew", wish));
+  tls::Credentials fresh;
+  {
+    const std::lock_guard lock(mutex_);
+    fresh = credentials_;
+  }
+  fresh.key = key;
+  fresh.certificate = answer.certificate;
+  const tls::CertificateInfo info = TRY(tls::read_certificate(fresh.certificate));
+  TRY(context_->replace(fresh));
+  TRY(server_->replace(fresh));
+  TRY(keep(file_, controller_, fresh));
+  const std::lock_guard lock(mutex_);
+  credentials_ = std::move(fresh);
+  validity_ = info.validity;
+  return Done{};
+}
+
+void Membership::keep_renewed(std::function<void(const std::string&)> say) {
+  thread_ = std::thread([this, say = std::move(say)] { watch(say); });
+}
+
+void Membership::watch(const std::function<void(const std::string&)>& say) {
+  constexpr Duration kOften = seconds(1);
+  constexpr Duration kSeldom = minutes(60);
+  std::unique_lock lock(mutex_);
+  bool told = false;
+  for (;;) {
+    const Duration left = validity_.until - wall_now();
+    const bool due = left < (validity_.until - validity_.from) / 3;
+    const Duration pause = std::clamp(left / 20, kOften, kSeldom);
+    if (wake_.wait_for(lock, pause, [this] { return stopping_; })) return;
+    if (!due) continue;
+    lock.unlock();
+    const Status renewed = renew();
+    if (!renewed && !std::exchange(told, true)) {
+      say("this node's certificate can't be renewed: " + renewed.error().message +
+          "; trying again");
+    } else if (renewed) {
+      told = false;
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace drover::agent

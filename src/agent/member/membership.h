@@ -1,0 +1,71 @@
+// An agent's membership of a cluster whose controller is on another machine: joining by a token,
+// the credentials in one file, proving them at each connection, renewing them in time.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "tls/certificate.h"
+#include "tls/context.h"
+#include "wire/socket.h"
+
+namespace drover::agent {
+
+class Membership {
+ public:
+  // Asks the controller at `controller` for a certificate as `node` and keeps it in `file` (0600).
+  // `token` is SECRET.FINGERPRINT: only the controller whose authority has that fingerprint gets to
+  // see the secret.
+  [[nodiscard]] static Result<std::unique_ptr<Membership>> join(const wire::Endpoint& controller,
+                                                                const std::string& token,
+                                                                const std::string& node,
+                                                                const std::string& file);
+  // What an earlier join has left; not_found without one.
+  [[nodiscard]] static Result<std::unique_ptr<Membership>> open(const std::string& file);
+  ~Membership();
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+
+  [[nodiscard]] const wire::Endpoint& controller() const { return controller_; }
+  [[nodiscard]] const std::string& node() const { return identity_.name; }
+  [[nodiscard]] const std::shared_ptr<tls::Context>& context() const { return context_; }
+  // For the TLS server that other nodes' agents reach.
+  [[nodiscard]] Result<std::shared_ptr<tls::Context>> server_context() const;
+  // Another address of the same controller, for this process alone.
+  void move_to(wire::Endpoint controller) { controller_ = std::move(controller); }
+
+  // Does the controller take us? Denied: no, and it won't by itself; unavailable: it can't be asked
+  // now.
+  [[nodiscard]] Status greet() const;
+  // A new key and certificate, kept in the file and used from then on.
+  [[nodiscard]] Status renew();
+  // Renews after two thirds of each certificate's life, until the destructor.
+  void keep_renewed(std::function<void(const std::string&)> say);
+
+ private:
+  Membership(wire::Endpoint controller, tls::Credentials credentials, tls::CertificateInfo info,
+             std::string file);
+  [[nodiscard]] static Result<std::unique_ptr<Membership>> make(const wire::Endpoint& controller,
+                                                                const tls::Credentials& credentials,
+                                                                const std::string& file);
+  void watch(const std::function<void(const std::string&)>& say);
+
+  wire::Endpoint controller_;
+  const tls::Identity identity_;
+  const std::string file_;
+  std::shared_ptr<tls::Context> context_;
+  std::shared_ptr<tls::Context> server_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  tls::Credentials credentials_;
+  tls::Validity validity_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace drover::agent

@@ -1,0 +1,203 @@
+#include "control/authority.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/proto.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/random.h"
+#include "store/chain.h"
+
+namespace drover::control {
+namespace {
+
+constexpr Duration kAuthorityLife = std::chrono::hours(20L * 365 * 24);
+constexpr Duration kControllerLife = std::chrono::hours(30 * 24);
+constexpr Duration kClockSlack = minutes(5);  // by which clocks of honest machines may differ
+constexpr Duration kLongestToken = std::chrono::hours(7 * 24);
+constexpr std::size_t kMostTokens = 1'000;
+
+bool is_node_name(std::string_view name) {
+  return !name.empty() && name.size() <= 63 && name.front() != '-' && name.front() != '.' &&
+         name.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+             std::string_view::npos;
+}
+
+Error bad_name(std::string_view name) {
+  return {Errc::invalid, "'" + printable(name, 63) +
+                             "' can't be a node's name: letters, digits, '-', '_' and '.'"};
+}
+
+Result<tls::KeyAndCertificate> own_of(const AuthorityOptions& options) {
+  const std::string file = options.folder + "/authority";
+  if (!file_exists(file)) {
+    const Instant now = options.now();
+    auto made =
+        TRY(tls::make_authority(options.cluster, {now - kClockSlack, now + kAuthorityLife}));
+    TRY(write_file_durably(file, made.key + made.certificate, 0600));
+    return made;
+  }
+  const std::string text = TRY(read_file(file));
+  const std::size_t cut = text.find("-----BEGIN CERTIFICATE-----");
+  if (cut == std::string::npos) return Error{Errc::invalid, file + ": no certificate in it"};
+  return tls::KeyAndCertificate{.key = text.substr(0, cut), .certificate = text.substr(cut)};
+}
+
+}  // namespace
+
+Authority::Authority(AuthorityOptions options, tls::KeyAndCertificate own, std::string fingerprint,
+                     Book book)
+    : options_(std::move(options)),
+      own_(std::move(own)),
+      fingerprint_(std::move(fingerprint)),
+      book_(std::move(book)) {}
+
+Result<std::unique_ptr<Authority>> Authority::open(AuthorityOptions options) {
+  TRY(make_folders(options.folder, 0700));
+  auto own = TRY(own_of(options));
+  auto info = tls::read_certificate(own.certificate);
+  if (!info) return std::move(info).error().under(options.folder + "/authority");
+  if (info->identity.cluster != options.cluster) {
+    return Error{Errc::invalid,
+                 fmt::format("{}: of cluster {}, this is {}", options.folder + "/authority",
+                             info->identity.cluster, options.cluster)};
+  }
+  Book book;
+  const std::string file = options.folder + "/book";
+  if (file_exists(file)) {
+    auto read = decode<Book>(TRY(read_file(file)));
+    if (!read) return std::move(read).error().under(file);
+    book = *std::move(read);
+  }
+  return std::unique_ptr<Authority>(new Authority(std::move(options), std::move(own),
+                                                  std::move(info->fingerprint), std::move(book)));
+}
+
+Result<tls::Credentials> Authority::controller(const std::vector<std::string>& hosts) {
+  const Instant now = options_.now();
+  const std::string key = TRY(tls::make_key());
+  const tls::Identity self{.kind = tls::Identity::Kind::controller, .cluster = options_.cluster};
+  const std::string request = TRY(tls::make_request(key));
+  const tls::Validity validity{now - kClockSlack, now + kControllerLife};
+  return tls::Credentials{.authority = own_.certificate,
+                          .certificate = TRY(tls::sign_request(own_, request, self, hosts, validity)),
+                          .key = key};
+}
+
+Result<native::TokenAnswer> Authority::make_token(const native::TokenAsk& ask) {
+  if (!ask.node.empty() && !is_node_name(ask.node)) return bad_name(ask.node);
+  if (ask.life <= Duration(0) || ask.life > kLongestToken) {
+    return Error{Errc::invalid, "a token is good for up to 7 days"};
+  }
+  const std::lock_guard lock(mutex_);
+  if (book_.tokens.size() >= kMostTokens)
+    return Error{Errc::exhausted, "1000 tokens are out already"};
+  const std::string secret = store::hex(random_bytes(16));
+  Book book = book_;
+  const Instant until = options_.now() + ask.life;
+  book.tokens.push_back({.hash = store::sha256(secret), .node = ask.node, .until = until});
+  TRY(keep(std::move(book)));
+  return native::TokenAnswer{.token = secret + "." + fingerprint_, .until = until};
+}
+
+Result<std::string> Authority::join(const native::JoinAsk& ask,
+                                    const std::vector<std::string>& hosts) {
+  if (!is_node_name(ask.node)) return bad_name(ask.node);
+  const std::lock_guard lock(mutex_);
+  Book book = book_;
+  // The hashes are compared, so how long that takes tells nothing of the secret.
+  const auto token = std::ranges::find(book.tokens, store::sha256(ask.secret), &Token::hash);
+  if (token == book.tokens.end())
+    return Error{Errc::denied, "the token is unknown, or was used already"};
+  if (token->until < options_.now())
+    return Error{Errc::denied, "the token expired at " + tls::time_text(token->until)};
+  if (!token->node.empty() && token->node != ask.node) {
+    return Error{Errc::denied,
+                 fmt::format("the token is for node {}, not {}", token->node, ask.node)};
+  }
+  const auto is_here = [&](const native::Member& member) {
+    return member.name == ask.node && !member.revoked;
+  };
+  if (token->node.empty() && std::ranges::any_of(book.issued, is_here)) {
+    return Error{
+        Errc::conflict,
+        fmt::format("node {} has joined already: revoke it first, or make a token for that "
+                    "name (drover node token {})",
+                    ask.node, ask.node)};
+  }
+  book.tokens.erase(token);
+  for (native::Member& member : book.issued) {
+    if (member.name == ask.node) member.revoked = true;
+  }
+  const tls::Identity who{
+      .kind = tls::Identity::Kind::node, .cluster = options_.cluster, .name = ask.node};
+  const std::string certificate = TRY(issue(book, who, ask.request, hosts));
+  TRY(keep(std::move(book)));
+  return certificate;
+}
+
+Result<std::string> Authority::renew(const tls::Identity& who, const std::string& request,
+                                     const std::vector<std::string>& hosts) {
+  const std::lock_guard lock(mutex_);
+  Book book = book_;
+  const std::string certificate = TRY(issue(book, who, request, hosts));
+  TRY(keep(std::move(book)));
+  return certificate;
+}
+
+Result<std::string> Authority::issue(Book& book, const tls::Identity& who,
+                                     const std::string& request,
+                                     const std::vector<std::string>& hosts) const {
+  const Instant now = options_.now();
+  const std::string certificate = TRY(
+      tls::sign_request(own_, request, who, hosts, {now - kClockSlack, now + options_.node_life}));
+  const tls::CertificateInfo info = TRY(tls::read_certificate(certificate));
+  book.issued.push_back({.identity = who.uri(),
+                         .name = who.name,
+                         .serial = info.serial,
+                         .from = now,
+                         .until = info.validity.until});
+  return certificate;
+}
+
+Status Authority::revoke(const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  Book book = book_;
+  bool found = false;
+  for (native::Member& member : book.issued) {
+    if (member.name != node || member.revoked) continue;
+    member.revoked = found = true;
+  }
+  if (!found) return Error{Errc::not_found, "no node " + printable(node, 63) + " has joined"};
+  return keep(std::move(book));
+}
+
+// Durable first, then in force. What has expired needs no remembering: it is refused by its dates.
+Status Authority::keep(Book book) {
+  const Instant now = options_.now();
+  std::erase_if(book.tokens,
+                [&](const Token& token) { return token.until + std::chrono::hours(24) < now; });
+  std::erase_if(book.issued,
+                [&](const native::Member& member) { return member.until + kClockSlack < now; });
+  TRY(write_file_durably(options_.folder + "/book", encode(book), 0600));
+  book_ = std::move(book);
+  return Done{};
+}
+
+bool Authority::is_revoked(const std::string& serial) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(book_.issued, [&](const native::Member& member) {
+    return member.revoked && member.serial == serial;
+  });
+}
+
+native::MemberList Authority::members() const {
+  const std::lock_guard lock(mutex_);
+  return {.members = book_.issued};
+}
+
+}  // namespace drover::control

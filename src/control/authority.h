@@ -1,0 +1,90 @@
+// The cluster's certificate authority, its tokens and what it has issued: files of their own beside
+// the log (docs/adr/0029 says why they are no facts). Safe from any thread.
+//
+//   <state>/identity/authority   the authority's key and certificate
+//   <state>/identity/book        tokens (as hashes), issued and revoked certificates; replaced as a
+//   whole
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+#include "base/result.h"
+#include "native/membership.h"
+#include "os/clock.h"
+#include "tls/certificate.h"
+
+namespace drover::control {
+
+struct AuthorityOptions {
+  std::string folder;
+  std::string cluster;                              // its id
+  Duration node_life = std::chrono::hours(7 * 24);  // of a node's certificate
+  std::function<Instant()> now = wall_now;
+};
+
+class Authority {
+ public:
+  // Made at the first start; invalid when the files are of another cluster or can't be read.
+  [[nodiscard]] static Result<std::unique_ptr<Authority>> open(AuthorityOptions options);
+
+  // A new certificate for the controller itself.
+  [[nodiscard]] Result<tls::Credentials> controller(const std::vector<std::string>& hosts);
+
+  // A token that lets one node join, once, within `life`: SECRET.FINGERPRINT.
+  [[nodiscard]] Result<native::TokenAnswer> make_token(const native::TokenAsk& ask);
+  // Denied when the token is unknown, used, expired or another node's; conflict when a token for
+  // any node names one that has joined. A node that joins again leaves its earlier certificates
+  // behind, revoked.
+  [[nodiscard]] Result<std::string> join(const native::JoinAsk& ask,
+                                         const std::vector<std::string>& hosts);
+  [[nodiscard]] Result<std::string> renew(const tls::Identity& who, const std::string& request,
+                                          const std::vector<std::string>& hosts);
+  // Every certificate of that node, from now on.
+  [[nodiscard]] Status revoke(const std::string& node);
+
+  [[nodiscard]] bool is_revoked(const std::string& serial) const;
+  [[nodiscard]] native::MemberList members() const;
+
+ private:
+  struct Token {
+    std::string hash;  // SHA-256 of the secret
+    std::string node;
+    Instant until;
+    template <class Self, class Visit>
+    static void describe(Self& self, Visit& visit) {
+      visit(1, "hash", self.hash);
+      visit(2, "node", self.node);
+      visit(3, "until", self.until);
+    }
+  };
+  struct Book {
+    std::vector<Token> tokens;
+    std::vector<native::Member> issued;
+    template <class Self, class Visit>
+    static void describe(Self& self, Visit& visit) {
+      visit(1, "tokens", self.tokens);
+      visit(2, "issued", self.issued);
+    }
+  };
+
+  Authority(AuthorityOptions options, tls::KeyAndCertificate own, std::string fingerprint,
+            Book book);
+  // Signs for a node and notes it in `book`.
+  [[nodiscard]] Result<std::string> issue(Book& book, const tls::Identity& who,
+                                          const std::string& request,
+                                          const std::vector<std::string>& hosts) const;
+  [[nodiscard]] Status keep(Book book);
+
+  const AuthorityOptions options_;
+  const tls::KeyAndCertificate own_;
+  const std::string fingerprint_;
+  mutable std::mutex mutex_;
+  Book book_;
+};
+
+}  // namespace drover::control

@@ -1,0 +1,198 @@
+#include "control/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "native/ask.h"
+#include "tls/transport.h"
+
+namespace drover::control {
+namespace {
+
+using Kind = tls::Identity::Kind;
+
+// Where a peer's certificate says that he is, and who calls him what.
+std::vector<std::string> hosts_of(const std::string& node, const wire::Peer& peer) {
+  std::string address = peer.address.substr(0, peer.address.rfind(':'));
+  if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
+  return {node, address};
+}
+
+// Over TLS: a user by his own certificate, or one that a node vouches for.
+Result<Caller> who_calls(const wire::Peer& peer) {
+  if (peer.local) return native::identify_local()(peer);
+  const tls::Identity who = TRY(tls::identity_of(peer));
+  if (who.kind == Kind::user)
+    return Caller{.uid = who.uid, .gid = who.uid, .user = who.name, .group = who.name};
+  return Error{Errc::denied, who.text() + " asks for its users only, and vouches for them first"};
+}
+
+template <class T>
+void answer(const wire::Request& request, const wire::Responder& responder,
+            const Result<T>& result) {
+  const bool proto = native::wants_proto(request);
+  if (!result) {
+    native::answer_error(responder, proto, result.error());
+  } else {
+    native::answer_value(responder, proto, *result);
+  }
+}
+
+void answer_status(const wire::Request& request, const wire::Responder& responder,
+                   const Status& status) {
+  if (status) {
+    native::answer_bytes(responder, 200, native::kJsonType, wire::bytes("{}\n"));
+  } else {
+    native::answer_error(responder, native::wants_proto(request), status.error());
+  }
+}
+
+}  // namespace
+
+Gate::Gate(GateOptions options, Authority& authority, Controller& controller)
+    : options_(std::move(options)),
+      authority_(authority),
+      controller_(controller),
+      identify_(native::identify_local()),
+      native_(controller.service(), who_calls) {}
+
+void Gate::handle(wire::Request&& request, const wire::Responder& responder) const {
+  if (request.target == "/v1/join" && request.method == "POST") {
+    answer(request, responder, join(request));
+    return;
+  }
+  const auto who = tls::identity_of(request.peer);
+  if (!who) {
+    answer_status(request, responder, who.error());
+    return;
+  }
+  // A connection may be older than the end of its certificate.
+  if (authority_.is_revoked(request.peer.certified->serial)) {
+    answer_status(request, responder,
+                  Error{Errc::denied, "the certificate of " + who->text() + " was revoked"});
+    return;
+  }
+  member(*who, std::move(request), responder);
+}
+
+void Gate::member(const tls::Identity& who, wire::Request&& request,
+                  const wire::Responder& responder) const {
+  const bool speaks_for_itself = who.kind == Kind::node && !request.peer.local;
+  if (speaks_for_itself && request.target == "/v1/agent") {
+    controller_.accept_agent(request, responder);
+  } else if (speaks_for_itself && request.target == "/v1/renew") {
+    answer(request, responder, renew(who, request));
+  } else if (speaks_for_itself && request.target == "/v1/vouch") {
+    answer_status(request, responder, vouch(who, request, responder));
+  } else if (speaks_for_itself && request.target == "/v1/ping") {
+    answer_status(request, responder, Done{});
+  } else if (native::Server::serves(request)) {
+    native_.handle(std::move(request), responder);
+  } else {
+    answer_status(request, responder,
+                  Error{Errc::denied, "only a node's agent may use " + printable(request.target)});
+  }
+}
+
+Result<native::JoinAnswer> Gate::join(const wire::Request& request) const {
+  const auto ask = TRY(native::read_body<native::JoinAsk>(request));
+  auto certificate = authority_.join(ask, hosts_of(ask.node, request.peer));
+  if (!certificate) {
+    options_.say(fmt::format("{} may not join as {}: {}", request.peer.address,
+                             printable(ask.node, 63), certificate.error().message));
+    return std::move(certificate).error();
+  }
+  options_.say(fmt::format("{} has joined as node {}", request.peer.address, ask.node));
+  return native::JoinAnswer{*std::move(certificate)};
+}
+
+Result<native::JoinAnswer> Gate::renew(const tls::Identity& who,
+                                       const wire::Request& request) const {
+  const auto ask = TRY(native::read_body<native::RenewAsk>(request));
+  return native::JoinAnswer{
+      TRY(authority_.renew(who, ask.request, hosts_of(who.name, request.peer)))};
+}
+
+// A node's word counts for users who have a job on it, where they could as well ask from that job.
+Status Gate::vouch(const tls::Identity& who, const wire::Request& request,
+                   const wire::Responder& responder) const {
+  const auto ask = TRY(native::read_body<native::VouchAsk>(request));
+  if (ask.uid == 0)
+    return Error{Errc::denied,
+                 "root of a node is nobody to the controller: ask on its own machine"};
+  const auto admins = controller_.service().overview().config.settings.admins;
+  if (std::ranges::find(admins, ask.uid) != admins.end()) {
+    return Error{Errc::denied, "an administrator asks on the controller's own machine: no node speaks for one"};
+  }
+  if (!options_.submit_nodes.contains(who.name) && !has_job(who.name, ask.uid)) {
+    return Error{Errc::denied, fmt::format("uid {} has no job on node {}, which is no submit node",
+                                           ask.uid, who.name)};
+  }
+  wire::Peer peer = request.peer;
+  peer.local = wire::Peer::Local{.uid = ask.uid, .gid = ask.gid};
+  responder.adopt(std::move(peer));
+  return Done{};
+}
+
+bool Gate::has_job(const std::string& node, std::uint32_t uid) const {
+  constexpr std::uint32_t kUid = 7;
+  bool found = false;
+  api::JobQuery query;
+  query.select.nodes = {node};
+  query.select.phases = {Phase::placed, Phase::running, Phase::ending};
+  query.fields = {1, kUid};
+  static_cast<void>(controller_.service().jobs(
+      query, [&](const api::JobView& view) { found |= view.uid == uid; }));
+  return found;
+}
+
+Status Gate::administrator(const wire::Request& request) const {
+  const Caller caller = TRY(identify_(request.peer));
+  const auto admins = controller_.service().overview().config.settings.admins;
+  if (caller.uid == 0 || std::ranges::find(admins, caller.uid) != admins.end()) return Done{};
+  return Error{Errc::denied, "only administrators manage the nodes of a cluster"};
+}
+
+bool Gate::manage(const wire::Request& request, const wire::Responder& responder) const {
+  if (!request.target.starts_with("/v1/members")) return false;
+  const Status allowed = administrator(request);
+  if (!allowed) {
+    answer_status(request, responder, allowed);
+  } else if (request.target == "/v1/members") {
+    answer(request, responder, Result<native::MemberList>(authority_.members()));
+  } else if (request.target == "/v1/members/token") {
+    answer(request, responder, token(request));
+  } else if (request.target == "/v1/members/revoke") {
+    answer_status(request, responder, revoke(request));
+  } else {
+    answer_status(request, responder,
+                  Error{Errc::not_found, "there is no " + printable(request.target)});
+  }
+  return true;
+}
+
+Result<native::TokenAnswer> Gate::token(const wire::Request& request) const {
+  if (options_.address.empty()) {
+    return Error{
+        Errc::conflict,
+        "the controller listens on this machine only; say `listen: HOST:PORT` in the cluster "
+        "file and start it again"};
+  }
+  const auto ask = TRY(native::read_body<native::TokenAsk>(request));
+  native::TokenAnswer made = TRY(authority_.make_token(ask));
+  made.controller = options_.address;
+  return made;
+}
+
+Status Gate::revoke(const wire::Request& request) const {
+  const auto ask = TRY(native::read_body<native::RevokeAsk>(request));
+  TRY(authority_.revoke(ask.node));
+  options_.say(fmt::format("node {} is revoked", ask.node));
+  controller_.cut_agent(ask.node);
+  return Done{};
+}
+
+}  // namespace drover::control

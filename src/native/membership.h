@@ -1,0 +1,123 @@
+// Who belongs to a cluster beyond its controller's machine: what is said to become a member, to
+// stay one and to manage the others. Sent over TLS by nodes, over the Unix socket by
+// administrators.
+//
+//   POST /v1/join           JoinAsk -> JoinAnswer     anybody with a token
+//   POST /v1/renew          RenewAsk -> JoinAnswer    a node, with the certificate that it has
+//   POST /v1/vouch          VouchAsk                  a node, for a local caller; the connection is
+//   his from then on POST /v1/members/token  TokenAsk -> TokenAnswer   administrators, as the
+//   following GET  /v1/members        MemberList POST /v1/members/revoke RevokeAsk
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+#include "base/proto.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace drover::native {
+
+struct JoinAsk {
+  std::string secret;  // the token's first half
+  std::string node;
+  std::string request;  // for a certificate, PEM
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "secret", self.secret);
+    visit(2, "node", self.node);
+    visit(3, "request", self.request);
+  }
+};
+
+struct RenewAsk {
+  std::string request;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "request", self.request);
+  }
+};
+
+struct JoinAnswer {
+  std::string certificate;  // PEM
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "certificate", self.certificate);
+  }
+};
+
+struct VouchAsk {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "uid", self.uid);
+    visit(2, "gid", self.gid);
+  }
+};
+
+struct TokenAsk {
+  std::string node;  // the only one that may use it; "": any that has not joined yet
+  Duration life = minutes(15);
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "node", self.node);
+    visit(2, "life", self.life);
+  }
+};
+
+struct TokenAnswer {
+  std::string token;       // SECRET.FINGERPRINT of the authority
+  std::string controller;  // "host:port"
+  Instant until;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "token", self.token);
+    visit(2, "controller", self.controller);
+    visit(3, "until", self.until);
+  }
+};
+
+// One certificate that was issued and has not expired.
+struct Member {
+  std::string identity;  // URI
+  std::string name;
+  std::string serial;
+  Instant from;
+  Instant until;
+  bool revoked = false;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "identity", self.identity);
+    visit(2, "name", self.name);
+    visit(3, "serial", self.serial);
+    visit(4, "from", self.from);
+    visit(5, "until", self.until);
+    visit(6, "revoked", self.revoked);
+  }
+};
+
+struct MemberList {
+  std::vector<Member> members;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "members", self.members);
+  }
+};
+
+struct RevokeAsk {
+  std::string node;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "node", self.node);
+  }
+};
+
+// An administrator's questions to the controller of a state folder.
+[[nodiscard]] Result<TokenAnswer> make_token(const std::string& state_folder, const TokenAsk& ask);
+[[nodiscard]] Result<MemberList> list_members(const std::string& state_folder);
+[[nodiscard]] Status revoke_node(const std::string& state_folder, const std::string& node);
+
+}  // namespace drover::native
