@@ -1,10 +1,17 @@
 """Several machines: nodes that join over the network, and what must not let them."""
 import re
+import socket
+import ssl
+import struct
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 from chaos import Chaos
 from netns import PORT, NetCluster, with_machines
+
+NOBODY = 65534
 
 
 @with_machines
@@ -83,6 +90,73 @@ class Joining(unittest.TestCase):
             self.assertIn("only administrators", done.stderr)
 
 
+def field(number, payload):
+    """One length-delimited field of protobuf."""
+    return bytes([number << 3 | 2, len(payload)]) + payload
+
+
+@with_machines
+class Trespassing(unittest.TestCase):
+    """Somebody who has a node's key, or none, and speaks with the controller himself."""
+    def connect(self, cluster, thief=None):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        if thief is not None:
+            pid = cluster.network.machines[thief].holder.pid
+            text = Path(f"/proc/{pid}/root{cluster.base}/m-{thief}/identity").read_text()
+            with tempfile.NamedTemporaryFile("w") as file:
+                file.write(text)
+                file.flush()
+                context.load_cert_chain(file.name)
+        plain = socket.create_connection((cluster.network.address, PORT), timeout=10)
+        connection = context.wrap_socket(plain)
+        self.addCleanup(connection.close)
+        return connection
+
+    def ask(self, connection, method, target, body=b"", headers=""):
+        connection.sendall(f"{method} {target} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+                           f"Content-Type: application/json\r\n{headers}\r\n".encode() + body)
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            piece = connection.recv(65536)
+            if not piece:
+                break
+            answer += piece
+        return int(answer.split()[1])
+
+    def test_addresses_are_for_whom_they_are_for(self):
+        with NetCluster(["n1"]) as cluster:
+            for method, target in (("GET", "/v1/status"), ("POST", "/v1/vouch"), ("GET", "/v1/agent"),
+                                   ("POST", "/v1/renew"), ("GET", "/v1/members"), ("POST", "/v1/commands")):
+                self.assertEqual(self.ask(self.connect(cluster), method, target, b"{}"), 403, target)
+            node = lambda *words: self.ask(self.connect(cluster, "n1"), *words)
+            self.assertEqual(node("GET", "/v1/ping"), 200)
+            self.assertEqual(node("GET", "/v1/status"), 403)
+            self.assertEqual(node("POST", "/v1/commands", b"{}"), 403)
+            self.assertEqual(node("POST", "/v1/vouch", b'{"uid":0,"gid":0}'), 403)
+            self.assertEqual(node("POST", "/v1/vouch", b'{"uid":65534,"gid":65534}'), 403)
+            self.assertIn(node("POST", "/v1/members/token", b"{}"), (403, 404))
+
+    def test_a_vouched_connection_is_the_users_and_no_more_the_nodes(self):
+        with NetCluster(["n1"], submit=["n1"]) as cluster:
+            connection = self.connect(cluster, "n1")
+            self.assertEqual(self.ask(connection, "POST", "/v1/vouch", b'{"uid":65534,"gid":65534}'), 200)
+            for method, target in (("POST", "/v1/vouch"), ("POST", "/v1/renew"), ("GET", "/v1/agent")):
+                self.assertNotEqual(self.ask(connection, method, target, b'{"uid":65533,"gid":1}'), 200, target)
+
+    def test_a_session_speaks_for_the_node_of_its_certificate(self):
+        with NetCluster(["n1", "n2"]) as cluster:
+            connection = self.connect(cluster, "n1")
+            upgrade = ("Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n")
+            self.assertEqual(self.ask(connection, "GET", "/v1/agent", headers=upgrade), 101)
+            hello = field(1, b"\x08\x01" + field(5, field(1, b"n2")))
+            connection.sendall(struct.pack("!BB", 0x82, 0x80 | len(hello)) + b"\0\0\0\0" + hello)
+            cluster.until(lambda: "calls itself node n2" in cluster.log("droverd"), "it is refused")
+            self.assertNotIn("session of n2 closed", cluster.log("droverd"))
+
+
 @with_machines
 class BadNetwork(unittest.TestCase):
     """Whatever the network does, a job is started once, and its end is known."""
@@ -142,9 +216,6 @@ class BadNetwork(unittest.TestCase):
             time.sleep(0.7)
             proxy.orphan()
         self.all_ran_once(cluster, jobs)
-
-
-NOBODY = 65534
 
 
 @with_machines
