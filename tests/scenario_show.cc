@@ -3,11 +3,16 @@
 #include <sstream>
 
 #include "base/overload.h"
+#include "domain/step_layout.h"
 
 namespace drover::scenario {
 namespace {
 
 std::string id(JobId job) { return "job " + std::to_string(job.value()); }
+
+std::string step_id(JobId job, std::uint32_t step) {
+  return "step " + std::to_string(job.value()) + "." + std::to_string(step);
+}
 
 std::string show_share(const Cluster& cluster, const NodeShare& share) {
   std::ostringstream out;
@@ -68,6 +73,22 @@ std::string show(const Cluster& cluster, const Event& event) {
           [&](const ShareEnded& e) {
             return id(e.job) + (e.released ? " has left " : " is stuck on ") + cluster.node(e.node).name() + "\n";
           },
+          [&](const StepPlaced& e) {
+            std::string text = step_id(e.job, e.step.number) + " placed on ";
+            for (std::size_t i = 0; i < e.step.shares.size(); ++i) {
+              text += (i == 0 ? "" : "; ") + show_share(cluster, e.step.shares[i].share) + " runs";
+              for (const std::uint32_t task : numbers_of(e.step.shares[i].tasks)) text += " " + std::to_string(task);
+            }
+            return text + "\n";
+          },
+          [&](const StepEnding& e) { return step_id(e.job, e.step) + " ending: " + std::string(word(e.cause)) + "\n"; },
+          [&](const StepShareEnded& e) {
+            return step_id(e.job, e.step) + " has left " + cluster.node(e.node).name() + "\n";
+          },
+          [&](const StepEnded& e) {
+            return step_id(e.job, e.step) + " ended: " + std::string(word(e.cause)) + " " + std::to_string(e.exit.code) +
+                   ":" + std::to_string(e.exit.signal) + (e.note.empty() ? "" : " (" + e.note + ")") + "\n";
+          },
           [&](const JobEnded& e) {
             return id(e.job) + " ended: " + std::string(word(e.cause)) + " " + std::to_string(e.exit.code) + ":" +
                    std::to_string(e.exit.signal) + (e.note.empty() ? "" : " (" + e.note + ")") + "\n";
@@ -127,6 +148,19 @@ std::string show_queue(const Cluster& cluster) {
     }
     text += "\n";
   });
+  return text;
+}
+
+std::string show_steps(const Cluster& cluster) {
+  std::string text;
+  for (const auto& [job, of] : cluster.all_steps()) {
+    for (const auto& [number, step] : of.steps) {
+      text += std::to_string(job.value()) + "." + std::to_string(number) + " " + step.name + " " +
+              std::string(step.phase == StepPhase::ended ? word(step.cause) : word(step.phase)) + " on";
+      for (const StepShare& share : step.shares) text += " " + cluster.node(share.share.node).name();
+      text += "\n";
+    }
+  }
   return text;
 }
 

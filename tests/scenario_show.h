@@ -16,6 +16,7 @@ namespace drover::scenario {
 [[nodiscard]] std::string show(const Refusal& refusal);
 [[nodiscard]] std::string show_placement(const Cluster& cluster, const Placement& placement);
 [[nodiscard]] std::string show_queue(const Cluster& cluster);
+[[nodiscard]] std::string show_steps(const Cluster& cluster);
 [[nodiscard]] std::string show_nodes(const Cluster& cluster);
 
 inline constexpr Instant kStart{std::chrono::hours(24 * 365 * 30)};

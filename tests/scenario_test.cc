@@ -190,6 +190,31 @@ Request request(const Words& w) {
   return r;
 }
 
+StepRequest step_request(const Words& w) {
+  StepRequest r;
+  const std::string nodes = w.text("nodes");
+  const auto dash = nodes.find('-');
+  r.min_nodes = to_count(nodes.substr(0, dash));
+  if (!nodes.empty()) r.max_nodes = dash == std::string::npos ? r.min_nodes : to_count(nodes.substr(dash + 1));
+  r.tasks = w.count("tasks");
+  r.tasks_per_node = w.count("tpn");
+  r.cpus_per_task = w.count("cpus");
+  if (w.has("mem")) r.memory_rule = MemoryRule::per_node, r.memory = mebibytes(w.number("mem"));
+  r.gpus_per_node = gpus(w.text("gpus"));
+  r.gpus_per_task = gpus(w.text("gpus_per_task"));
+  r.gpus = gpus(w.text("gpus_total"));
+  r.no_gpus = w.has("no_gpus");
+  r.include_nodes = w.list("include");
+  r.exclude_nodes = w.list("exclude");
+  r.first_node = w.count("first_node");
+  r.exact = w.has("exact");
+  r.overlap = w.has("overlap");
+  r.overcommit = w.has("overcommit");
+  r.distribution = from_word<Distribution>(w.text("dist")).value_or(Distribution::block);
+  r.plane = w.count("plane");
+  return r;
+}
+
 class Scenario {
  public:
   std::string run(const std::string& command) {
@@ -218,13 +243,19 @@ class Scenario {
     if (const auto* refusal = std::get_if<Refusal>(&outcome.answer)) out_ << "refused: " << scenario::show(*refusal) << "\n";
     for (const Event& fact : outcome.facts) out_ << scenario::show(core_.view(), fact);
     if (const auto* reply = std::get_if<Reply>(&outcome.answer)) {
-      if (outcome.facts.empty() && reply->job) out_ << "known as job " << reply->job.value() << "\n";
+      if (outcome.facts.empty() && reply->job) {
+        out_ << "known as job " << reply->job.value();
+        if (reply->step) out_ << " step " << *reply->step;
+        out_ << "\n";
+      }
       for (const JobRefusal& r : reply->refusals) {
         out_ << "job " << r.job.job.value() << " refused: " << scenario::show(r.refusal) << "\n";
       }
     }
     for (const engine::SendSignalOrder& s : outcome.signals) {
-      out_ << "signal " << s.signal << " to job " << s.job.value() << " on " << core_.view().node(s.node).name() << "\n";
+      out_ << "signal " << s.signal << " to job " << s.job.value();
+      if (s.step != kBatchStep) out_ << " step " << s.step;
+      out_ << " on " << core_.view().node(s.node).name() << "\n";
     }
     wake_ = outcome.wake_at;
     return outcome.pass_due;
@@ -288,6 +319,11 @@ class Scenario {
       if (percent != std::string::npos) s.array->throttle = to_count(text.substr(percent + 1));
     }
     s.dependency = dependency(words);
+    s.allocation = words.has("allocation") || words.has("first_step");
+    if (words.has("first_step")) {
+      s.first_step = StepWish{.name = words.text("first_step"),
+                              .request = {.min_nodes = words.count("step_nodes"), .exact = true}};
+    }
     if (words.has("test_only")) return test_only(s);
     ask(words, s);
   }
@@ -370,6 +406,40 @@ class Scenario {
       feed(r);
     }
   }
+  static std::pair<JobId, std::uint32_t> step_of(const Words& words) {  // "3.0"
+    const std::string id = words.text("step");
+    const auto dot = id.find('.');
+    return {JobId(to_count(id.substr(0, dot))), to_count(id.substr(dot + 1))};
+  }
+  void create_step(const Words& words) {
+    ask(words, CreateStep{.job = job_ref(words.text("job")).job,
+                          .step = {.name = words.text("name", "step"), .request = step_request(words)}});
+  }
+  void end_step(const Words& words) {
+    const auto [job, step] = step_of(words);
+    ask(words, EndStep{.job = job, .step = step});
+  }
+  void signal_step(const Words& words) {
+    const auto [job, step] = step_of(words);
+    ask(words, SignalStep{.job = job, .step = step, .signal = words.count("signal", 10)});
+  }
+  void end_allocation(const Words& words) {
+    ask(words, EndAllocation{.job = job_ref(words.text("job")).job,
+                             .exit = {.code = static_cast<std::int32_t>(words.number("exit"))}});
+  }
+  void step_ended(const Words& words) {
+    const auto [job, number] = step_of(words);
+    ReportStepEnded r{.job = job, .attempt = placed(std::to_string(job.value())).attempt, .step = number};
+    const Step* step = core_.view().step(job, number);
+    if (words.has("node")) r.node = core_.view().node(words.text("node"))->id;
+    else if (step != nullptr) r.node = step->shares.front().share.node;
+    r.exit = {.code = static_cast<std::int32_t>(words.number("exit")),
+              .signal = static_cast<std::int32_t>(words.number("signal"))};
+    r.cause = from_word<Cause>(words.text("cause")).value_or(r.exit == ExitStatus{} ? Cause::completed : Cause::failed);
+    r.leftover = words.has("leftover");
+    r.note = words.text("note");
+    feed(r);
+  }
   void tick(const Words& words) {
     const Instant until = now_ + seconds(words.number("seconds"));
     for (int n = 0; wake_ != Instant{} && wake_ <= until && n < 1000; ++n) {
@@ -387,6 +457,7 @@ class Scenario {
   }
   void show_it(const Words& words) {
     if (words.has("nodes")) out_ << scenario::show_nodes(core_.view());
+    else if (words.has("steps")) out_ << scenario::show_steps(core_.view());
     else out_ << scenario::show_queue(core_.view());
   }
   void explain(const Words& words) {
@@ -405,7 +476,9 @@ class Scenario {
       {"node", &Scenario::update_node},  {"set_partition", &Scenario::update_partition},
       {"register", &Scenario::again},    {"silent", &Scenario::silent},        {"started", &Scenario::started},
       {"ended", &Scenario::ended},       {"tick", &Scenario::tick},            {"pause", &Scenario::pause},
-      {"show", &Scenario::show_it},      {"explain", &Scenario::explain}};
+      {"show", &Scenario::show_it},      {"explain", &Scenario::explain},      {"step", &Scenario::create_step},
+      {"end_step", &Scenario::end_step}, {"signal_step", &Scenario::signal_step},
+      {"step_ended", &Scenario::step_ended}, {"end_allocation", &Scenario::end_allocation}};
   Core core_;
   Config config_;
   std::map<std::string, NodeInventory> inventories_;

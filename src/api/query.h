@@ -24,7 +24,7 @@ struct JobQuery {
 };
 
 struct StepQuery {
-  std::vector<JobRef> jobs;         // empty: of every job
+  std::vector<JobRef> jobs;         // empty: of every job that holds something
   std::optional<std::uint32_t> step;
   std::vector<std::string> users;
   template <class Self, class Visit>

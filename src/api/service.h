@@ -16,8 +16,9 @@
 
 namespace drover::api {
 
-// A wish with its bodies. For a Submit, `spec` is required; script and environment are hashed and
-// stored by the service, which fills in spec.script, spec.environment and Submit::spec.
+// A wish with its bodies. For a Submit, `spec` is required, and for a step `step_spec`; the bodies are
+// hashed and stored by the service, which fills in spec.script, spec.environment, Submit::spec and
+// StepWish::spec.
 struct Execute {
   Caller caller;
   std::string key;  // idempotency
@@ -25,6 +26,7 @@ struct Execute {
   std::optional<JobSpec> spec;
   std::string script;
   std::string environment;  // NUL-separated NAME=value
+  std::optional<StepSpec> step_spec;  // of a CreateStep, and of a Submit with a first step
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "caller", self.caller);
@@ -33,6 +35,7 @@ struct Execute {
     visit(4, "spec", self.spec);
     visit(5, "script", self.script);
     visit(6, "environment", self.environment);
+    visit(7, "step_spec", self.step_spec);
   }
 };
 
@@ -48,6 +51,7 @@ class Service {
   // Lists come from durable facts. They may be called from any thread; each row is consistent, and
   // includes every wish that was answered before the call. `visit` must not block.
   virtual ListHeader jobs(const JobQuery& query, const std::function<void(const JobView&)>& visit) = 0;
+  virtual ListHeader steps(const StepQuery& query, const std::function<void(const StepView&)>& visit) = 0;
   virtual ListHeader nodes(const std::function<void(const NodeView&)>& visit) = 0;
   virtual ListHeader partitions(const std::function<void(const PartitionView&)>& visit) = 0;
   virtual Result<std::vector<HistoryRow>> history(const HistoryQuery& query) = 0;
@@ -60,6 +64,12 @@ class Service {
   // Calls `done` once, when the job (an array: all its tasks) has ended, or is unknown, or after
   // `patience`, whichever is first; with the views of all that it comprises.
   virtual void wait_ended(JobId job, Duration patience, std::function<void(std::vector<JobView>)> done) = 0;
+  // The same, already once it runs.
+  virtual void wait_started(JobId job, Duration patience, std::function<void(std::vector<JobView>)> done) = 0;
+
+  // The client that an allocation was made for is still there. One that isn't heard of for a minute
+  // loses it. Nothing: noted, until the next time.
+  virtual std::optional<Refusal> keep(const Caller& caller, JobId job) = 0;
 };
 
 }  // namespace drover::api

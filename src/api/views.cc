@@ -89,7 +89,9 @@ JobView job_view(const Cluster& cluster, const Job& job, const Fields& fields) {
                .node_lost = job.node_lost,
                .cancelled_by = job.cancelled_by,
                .exit = job.exit,
-               .spec_hash = job.spec};
+               .spec_hash = job.spec,
+               .allocation = job.allocation,
+               .highest_exit = cluster.steps(job.id).highest};
   if (fields.has(4) && job.pending) view.pending = *job.pending;
   if (fields.has(5)) view.name = job.name;
   if (fields.has(6)) view.user = cluster.text(job.user);
@@ -112,6 +114,41 @@ JobView job_view(const Cluster& cluster, const Job& job, const Fields& fields) {
       view.expected_start = reserved->second.start;
       view.expected_nodes = node_names(cluster, reserved->second.placement);
     }
+  }
+  return view;
+}
+
+StepView step_view(const Cluster& cluster, const Job& job, const Step& step) {
+  StepView view{.job = job.id,
+                .array = job.array,
+                .task = job.task,
+                .number = step.number,
+                .attempt = step.attempt,
+                .name = step.name,
+                .user = cluster.text(job.user),
+                .uid = job.uid,
+                .account = cluster.text(job.account),
+                .partition = cluster.text(job.partition),
+                .phase = step.phase,
+                .cause = step.cause,
+                .exit = step.exit,
+                .usage = step.usage,
+                .note = step.note,
+                .started = step.started,
+                .ended = step.ended,
+                .limit = step.limit,
+                .request = step.request,
+                .spec_hash = step.spec};
+  for (const StepShare& part : step.shares) {
+    const NodeInventory& node = cluster.node(part.share.node).inventory;
+    view.shares.push_back({.share = share_view(cluster, part.share),
+                           .tasks = part.tasks,
+                           .over = !step.uses(part.share.node),
+                           .address = node.address,
+                           .stream_path = node.stream_path,
+                           .stream_address = node.stream_address});
+    view.task_count += part.share.tasks;
+    view.cpu_count += part.share.cpus.count();
   }
   return view;
 }

@@ -97,6 +97,8 @@ struct JobView {
   std::uint32_t task_count = 0;
   Bytes memory;                     // granted over all nodes; 0 while waiting
   std::vector<GpuAsk> gpus;         // granted, by model
+  bool allocation = false;          // no script
+  ExitStatus highest_exit;          // of its steps that are over
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "id", self.id);
@@ -146,6 +148,8 @@ struct JobView {
     visit(45, "task_count", self.task_count);
     visit(46, "memory", self.memory);
     visit(47, "gpus", self.gpus);
+    visit(48, "allocation", self.allocation);
+    visit(49, "highest_exit", self.highest_exit);
   }
 };
 
@@ -270,6 +274,8 @@ struct NodePulse {
 };
 
 [[nodiscard]] JobView job_view(const Cluster& cluster, const Job& job, const Fields& fields);
+// While its job is active.
+[[nodiscard]] StepView step_view(const Cluster& cluster, const Job& job, const Step& step);
 [[nodiscard]] NodeView node_view(const Cluster& cluster, const Node& node, const NodePulse& pulse);
 [[nodiscard]] PartitionView partition_view(const Cluster& cluster, const Partition& partition);
 [[nodiscard]] bool in_partition(const Partition& partition, const std::string& node);

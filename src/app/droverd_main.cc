@@ -25,6 +25,7 @@
 #include "os/process.h"
 #include "slurm/launch/batch.h"
 #include "slurm/launch/mail.h"
+#include "slurm/launch/step.h"
 #include "tls/context.h"
 #include "tls/transport.h"
 #include "wire/http_server.h"
@@ -57,9 +58,10 @@ struct Arguments {
 
 control::DoorLaunches doors() {
   control::DoorLaunches doors;
-  doors["slurm"] = [](const control::LaunchInput& in, Launch& launch) {
+  doors["slurm"].batch = [](const control::LaunchInput& in, Launch& launch) {
     slurm::fill_batch(in.cluster, in.job, in.spec, in.environment, launch);
   };
+  doors["slurm"].step = slurm::fill_step;
   return doors;
 }
 

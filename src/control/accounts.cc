@@ -1,5 +1,7 @@
 #include "control/accounts.h"
 
+#include <map>
+
 #include "api/views.h"
 
 namespace drover::control {
@@ -52,7 +54,9 @@ HistoryRow history_row(const Cluster& cluster, const Job& job, Payloads& payload
                  .cpus_asked = view.cpu_count,
                  .memory = view.memory,
                  .gpus = view.gpus,
-                 .priority = job.priority};
+                 .priority = job.priority,
+                 .highest_exit = view.highest_exit,
+                 .allocation = job.allocation};
   if (!view.nodes.empty()) row.cpu_count = view.cpu_count;
   if (job.pending) row.pending_tasks = pending_text(*job.pending);
   if (const auto spec = payloads.spec(job.spec)) {
@@ -61,6 +65,30 @@ HistoryRow history_row(const Cluster& cluster, const Job& job, Payloads& payload
     row.comment = spec->comment;
     row.wckey = spec->wckey;
   }
+  return row;
+}
+
+StepRow step_row(const Cluster& cluster, const Job& job, const Step& step) {
+  const api::StepView view = api::step_view(cluster, job, step);
+  StepRow row{.number = step.number,
+              .name = step.name,
+              .phase = step.phase,
+              .cause = step.cause,
+              .cancelled_by = step.cancelled_by,
+              .exit = step.exit,
+              .note = step.note,
+              .started = step.started,
+              .ended = step.ended,
+              .task_count = view.task_count,
+              .cpu_count = view.cpu_count,
+              .usage = step.usage};
+  std::map<std::string, std::uint32_t> gpus;
+  for (const api::StepShareView& part : view.shares) {
+    row.nodes.push_back(part.share.node);
+    row.memory += part.share.memory;
+    for (const GpuAsk& ask : part.share.gpus) gpus[ask.model] += ask.count;
+  }
+  for (const auto& [model, count] : gpus) row.gpus.push_back({.model = model, .count = count});
   return row;
 }
 

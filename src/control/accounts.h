@@ -12,6 +12,8 @@ namespace drover::control {
 // The row of a job as it stands: of its current attempt, or of its wait for the next one.
 [[nodiscard]] HistoryRow history_row(const Cluster& cluster, const Job& job, Payloads& payloads);
 
+[[nodiscard]] StepRow step_row(const Cluster& cluster, const Job& job, const Step& step);
+
 // The row that a fact completes, if it ends an attempt. `cluster` is the state after the fact.
 [[nodiscard]] std::optional<HistoryRow> ended_row(const Cluster& cluster, const Event& event, Payloads& payloads);
 

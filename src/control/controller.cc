@@ -7,6 +7,7 @@
 
 #include "control/driver.h"
 #include "control/follower.h"
+#include "control/keepalive.h"
 #include "control/ledger.h"
 #include "control/recovery.h"
 #include "control/service.h"
@@ -46,7 +47,7 @@ class LiveController final : public Controller, private Follower::Listener {
 
  private:
   void changed(const Cluster& cluster, const Committed& group) override;
-  void tick(const Cluster& cluster) override { sessions_->tick(cluster); }
+  void tick(const Cluster& cluster) override;
   Result<Recovered> recovered();
 
   ControllerOptions options_;
@@ -59,6 +60,7 @@ class LiveController final : public Controller, private Follower::Listener {
   std::unique_ptr<Sessions> sessions_;
   std::unique_ptr<Snapshots> snapshots_;
   std::unique_ptr<LiveService> service_;
+  Keepalive keepalive_;
   const std::function<Result<JobSpec>(const PayloadHash&)> read_spec_ = [this](const PayloadHash& hash) {
     return payloads_.spec(hash);
   };
@@ -85,6 +87,7 @@ Status LiveController::begin() {
   const Epoch epoch(r.epoch + 1);
   const Instant wall = wall_now();
   const ClusterTime time(r.at, wall, since_boot());
+  keepalive_.begin(r.cluster, since_boot());
   follower_ = std::make_unique<Follower>(r.cluster, r.position, std::max(r.at, wall), ledger_);
   driver_ = std::make_unique<Driver>(
       Driver::Options{.epoch = epoch.value(), .position = r.position}, engine::Core(std::move(r.cluster)), *log_, time,
@@ -102,7 +105,8 @@ Status LiveController::begin() {
                            .state_dir = options_.state_dir,
                            .epoch = epoch,
                            .started = wall,
-                           .pulses = [this] { return sessions_->pulses(); }},
+                           .pulses = [this] { return sessions_->pulses(); },
+                           .heard = [this](JobId job) { keepalive_.heard(job, since_boot()); }},
       *driver_, *follower_, ledger_, payloads_, *log_);
   snapshots_ = std::make_unique<Snapshots>(*follower_, ledger_, payloads_, *log_, r.snapshot, options_.say);
   follower_->start(*this);
@@ -116,10 +120,22 @@ void LiveController::changed(const Cluster& cluster, const Committed& group) {
     if (const auto* registered = std::get_if<NodeRegistered>(&event)) {
       sessions_->welcome(cluster, registered->inventory.name);
     }
+    keepalive_.follow(cluster, event, since_boot());
     if (options_.notice) options_.notice(cluster, event, read_spec_);
   }
   sessions_->sync(cluster, group.dirty);
   sessions_->signal(group.signals);
+}
+
+void LiveController::tick(const Cluster& cluster) {
+  sessions_->tick(cluster);
+  for (const JobId job : keepalive_.silent(since_boot())) {
+    options_.say(fmt::format("job {}: its client has not been heard of for {} s, the allocation is ended", job.value(),
+                             Keepalive::kSilence / seconds(1)));
+    // With a full inbox it is named again after another silence.
+    [[maybe_unused]] const bool told = driver_->push(
+        {.input = Asked{.caller = {.user = "root"}, .command = Cancel{.jobs = {.jobs = {{.job = job}}}}}});
+  }
 }
 
 void LiveController::stop() {

@@ -8,6 +8,14 @@
 #include "os/clock.h"
 
 namespace drover::control {
+namespace {
+
+bool has_come(Follower::Until until, Phase phase) {
+  if (until == Follower::Until::ended) return phase == Phase::ended;
+  return phase != Phase::waiting && phase != Phase::placed;
+}
+
+}  // namespace
 
 Follower::Follower(Cluster cluster, std::uint64_t position, Instant at, Ledger& ledger)
     : ledger_(ledger),
@@ -46,13 +54,13 @@ void Follower::run() {
 }
 
 void Follower::fold(const Committed& group) {
-  bool ended = false;
+  bool moved = false;  // something that somebody may wait for
   {
     const std::unique_lock lock(mutex_);
     for (const Event& event : group.facts) {
       cluster_.apply(event);
       ledger_.note(cluster_, event);
-      ended |= std::holds_alternative<JobEnded>(event);
+      moved |= std::holds_alternative<JobEnded>(event) || std::holds_alternative<JobStarted>(event);
     }
     if (group.position != 0) position_ = group.position;
     now_ = std::max(now_, group.at);
@@ -61,13 +69,14 @@ void Follower::fold(const Committed& group) {
   // This thread alone writes cluster_, so from here it reads it without a lock.
   listener_->changed(cluster_, group);
   for (const auto& [done, answer] : group.answers) done(answer);
-  if (ended) serve_waiters();
+  if (moved) serve_waiters();
 }
 
-void Follower::wait_ended(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) {
+void Follower::wait(JobId job, Until until, Duration patience,
+                    std::function<void(std::vector<api::JobView>)> done) {
   {
     const std::lock_guard lock(waiters_mutex_);
-    waiters_.push_back({.job = job, .until = since_boot() + patience, .done = std::move(done)});
+    waiters_.push_back({.job = job, .until = until, .give_up = since_boot() + patience, .done = std::move(done)});
   }
   serve_waiters();
 }
@@ -82,8 +91,8 @@ void Follower::serve_waiters() {
     std::erase_if(waiters_, [&](Waiter& waiter) {
       const std::vector<JobId> records = records_of(cluster_, {.job = waiter.job});
       const bool over = std::ranges::all_of(
-          records, [&](JobId id) { return cluster_.jobs().at(id).phase == Phase::ended; });
-      if (!over && now < waiter.until) return false;
+          records, [&](JobId id) { return has_come(waiter.until, cluster_.jobs().at(id).phase); });
+      if (!over && now < waiter.give_up) return false;
       std::vector<api::JobView> views;
       for (const JobId id : records) views.push_back(api::job_view(cluster_, cluster_.jobs().at(id), api::Fields{}));
       ready.emplace_back(std::move(waiter), std::move(views));

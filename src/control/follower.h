@@ -43,13 +43,15 @@ class Follower {
     return visit(cluster_, now_, position_);
   }
 
-  // As api::Service::wait_ended.
-  void wait_ended(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done);
+  enum class Until : std::uint8_t { started, ended };
+  // As api::Service::wait_started and wait_ended.
+  void wait(JobId job, Until until, Duration patience, std::function<void(std::vector<api::JobView>)> done);
 
  private:
   struct Waiter {
     JobId job;
-    Duration until{0};  // since boot
+    Until until = Until::ended;
+    Duration give_up{0};  // since boot
     std::function<void(std::vector<api::JobView>)> done;
   };
   void run();

@@ -12,6 +12,7 @@
 #include "control/payloads.h"
 #include "domain/cluster.h"
 #include "domain/session.h"
+#include "domain/step.h"
 
 namespace drover::control {
 
@@ -25,9 +26,22 @@ struct LaunchInput {
 
 // Fills in arguments, environment, work_dir and the three paths.
 using DoorLaunch = std::function<void(const LaunchInput&, Launch&)>;
-using DoorLaunches = std::map<std::string, DoorLaunch>;  // by JobSpec::door
+// Fills in the tasks (arguments, variables, binding, paths), the environment and what else the client
+// asked for of a step.
+using DoorStep = std::function<void(const Cluster&, const Job&, const Step&, const StepSpec&, const StepShare&,
+                                    StepLaunch&)>;
+
+struct Door {
+  DoorLaunch batch;
+  DoorStep step;  // empty: the door has no steps
+};
+using DoorLaunches = std::map<std::string, Door>;  // by JobSpec::door, StepSpec::door
 
 [[nodiscard]] Result<Launch> make_launch(const Cluster& cluster, const Job& job, const NodeShare& share,
                                          Payloads& payloads, const DoorLaunches& doors);
+// Of a node's part of a step. An error is the end of that part: the node is not told.
+[[nodiscard]] Result<StepLaunch> make_step_launch(const Cluster& cluster, const Job& job, const Step& step,
+                                                  const StepShare& share, Payloads& payloads,
+                                                  const DoorLaunches& doors);
 
 }  // namespace drover::control

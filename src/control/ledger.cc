@@ -7,6 +7,13 @@
 namespace drover::control {
 
 void Ledger::note(const Cluster& after, const Event& event) {
+  if (const auto* ended = std::get_if<StepEnded>(&event)) {
+    const Job& job = after.jobs().at(ended->job);
+    StepRow row = step_row(after, job, *after.step(ended->job, ended->step));
+    const std::lock_guard lock(mutex_);
+    steps_.push_back({.job = job.id, .restarts = job.restarts, .row = std::move(row)});
+    return;
+  }
   auto row = ended_row(after, event, payloads_);
   if (!row) return;
   const std::lock_guard lock(mutex_);
@@ -16,7 +23,7 @@ void Ledger::note(const Cluster& after, const Event& event) {
 void Ledger::reached(std::uint64_t position) {
   std::unique_lock lock(mutex_);
   position_ = position;
-  if (rows_.size() >= kMany) [[maybe_unused]] const Status written = write(lock);
+  if (rows_.size() + steps_.size() >= kMany) [[maybe_unused]] const Status written = write(lock);
 }
 
 void Ledger::write_some() { [[maybe_unused]] const Status written = flush(); }
@@ -33,8 +40,9 @@ Status Ledger::settle() {
 }
 
 Status Ledger::write(std::unique_lock<std::mutex>&) {
-  TRY(history_.upsert(position_, rows_));
+  TRY(history_.upsert(position_, rows_, steps_));
   rows_.clear();
+  steps_.clear();
   written_ = position_;
   return Done{};
 }
@@ -43,6 +51,12 @@ Result<std::vector<HistoryRow>> Ledger::query(const HistoryQuery& query) {
   TRY(flush());
   const std::lock_guard lock(mutex_);
   return history_.query(query);
+}
+
+Result<std::vector<StepRow>> Ledger::steps(JobId job, std::uint32_t restarts) {
+  TRY(flush());
+  const std::lock_guard lock(mutex_);
+  return history_.steps(job, restarts);
 }
 
 }  // namespace drover::control

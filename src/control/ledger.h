@@ -31,6 +31,8 @@ class Ledger {
 
   // Rows of ended attempts; live ones are the caller's.
   Result<std::vector<HistoryRow>> query(const HistoryQuery& query);
+  // The steps of an attempt that are over.
+  Result<std::vector<StepRow>> steps(JobId job, std::uint32_t restarts);
 
  private:
   static constexpr std::size_t kMany = 2000;
@@ -40,6 +42,7 @@ class Ledger {
   Payloads& payloads_;
   std::mutex mutex_;
   std::vector<HistoryRow> rows_;
+  std::vector<store::EndedStep> steps_;
   std::uint64_t position_ = 0;  // that rows_ reach
   std::uint64_t written_ = 0;   // that the file reaches
 };

@@ -1,11 +1,13 @@
 #include "control/service.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "base/proto.h"
 #include "control/accounts.h"
+#include "domain/may.h"
 #include "domain/select.h"
 #include "engine/what_if.h"
 
@@ -21,16 +23,24 @@ api::Answer answered(const StepAnswer& answer) {
   return Reply{};
 }
 
-// Hashes the bodies of a submit, names them in it, and hands them over to be stored with its fact.
+// The step that a wish makes; nullptr: none.
+StepWish* step_in(Command& command) {
+  if (auto* create = std::get_if<CreateStep>(&command)) return &create->step;
+  auto* submit = std::get_if<Submit>(&command);
+  return submit != nullptr && submit->first_step ? &*submit->first_step : nullptr;
+}
+
+// Hashes the bodies of a wish, names them in it, and hands them over to be stored with its fact.
 void attach(api::Execute& wish, std::vector<store::Payload>& payloads, Payloads& cache) {
-  auto* submit = std::get_if<Submit>(&wish.command);
-  if (submit == nullptr || !wish.spec) return;
   const auto add = [&](std::string bytes) {
     const PayloadHash hash = hash_of(bytes);
     cache.remember(hash, bytes);
     payloads.push_back({.hash = to_store(hash), .bytes = std::move(bytes)});
     return hash;
   };
+  if (StepWish* step = step_in(wish.command)) step->spec = add(encode(*wish.step_spec));
+  auto* submit = std::get_if<Submit>(&wish.command);
+  if (submit == nullptr) return;
   wish.spec->script = add(std::move(wish.script));
   wish.spec->environment = add(std::move(wish.environment));
   submit->spec = add(encode(*wish.spec));
@@ -39,13 +49,14 @@ void attach(api::Execute& wish, std::vector<store::Payload>& payloads, Payloads&
 }  // namespace
 
 void LiveService::execute(api::Execute wish, std::function<void(api::Answer)> done) {
-  const bool grows = std::holds_alternative<Submit>(wish.command);
-  if (grows && log_.space().low) {
+  const bool submits = std::holds_alternative<Submit>(wish.command);
+  const bool makes_step = step_in(wish.command) != nullptr;
+  if ((submits || makes_step) && log_.space().low) {
     done(Refusal{.code = RefusalCode::no_space, .subject = options_.state_dir});
     return;
   }
-  if (grows && !wish.spec) {
-    done(Refusal{.code = RefusalCode::invalid_request, .subject = "spec"});
+  if ((submits && !wish.spec) || (makes_step && !wish.step_spec)) {
+    done(Refusal{.code = RefusalCode::invalid_request, .subject = makes_step && wish.spec ? "step_spec" : "spec"});
     return;
   }
   Work work;
@@ -106,6 +117,35 @@ api::ListHeader LiveService::jobs(const api::JobQuery& query, const std::functio
   return header;
 }
 
+api::ListHeader LiveService::steps(const api::StepQuery& query,
+                                   const std::function<void(const api::StepView&)>& visit) {
+  return follower_.read([&](const Cluster& cluster, Instant now, std::uint64_t position) {
+    api::ListHeader header{.now = now, .position = position};
+    std::set<JobId> named;
+    for (const JobRef& ref : query.jobs) {
+      const std::vector<JobId> records = records_of(cluster, ref);
+      if (records.empty()) header.unknown.push_back(ref);
+      named.insert(records.begin(), records.end());
+    }
+    const auto list = [&](const Job& job, const JobSteps& of) {
+      const auto& users = query.users;
+      if (!users.empty() && std::ranges::find(users, cluster.text(job.user)) == users.end()) return;
+      for (const auto& [number, step] : of.steps) {
+        if (!query.step || *query.step == number) visit(api::step_view(cluster, job, step));
+      }
+    };
+    if (!query.jobs.empty()) {
+      for (const JobId id : named) list(cluster.jobs().at(id), cluster.steps(id));
+      return header;
+    }
+    for (const auto& [id, of] : cluster.all_steps()) {
+      const Job& job = cluster.jobs().at(id);
+      if (job.active()) list(job, of);
+    }
+    return header;
+  });
+}
+
 api::ListHeader LiveService::nodes(const std::function<void(const api::NodeView&)>& visit) {
   const std::map<NodeId, api::NodePulse> pulses = options_.pulses();
   return follower_.read([&](const Cluster& cluster, Instant now, std::uint64_t position) {
@@ -127,11 +167,11 @@ api::ListHeader LiveService::partitions(const std::function<void(const api::Part
 // The accounts' file knows ended attempts; what waits or runs comes from the cluster.
 Result<std::vector<HistoryRow>> LiveService::history(const HistoryQuery& query) {
   std::vector<HistoryRow> rows = TRY(ledger_.query(query));
-  add_live_rows(query, rows);
+  TRY(add_live_rows(query, rows));
   return rows;
 }
 
-void LiveService::add_live_rows(const HistoryQuery& query, std::vector<HistoryRow>& rows) {
+Status LiveService::add_live_rows(const HistoryQuery& query, std::vector<HistoryRow>& rows) {
   std::vector<HistoryRow> live;
   std::set<JobId> going_on;
   follower_.read([&](const Cluster& cluster, Instant, std::uint64_t) {
@@ -139,13 +179,30 @@ void LiveService::add_live_rows(const HistoryQuery& query, std::vector<HistoryRo
       if (job.phase == Phase::ended) return;
       going_on.insert(job.id);
       HistoryRow row = history_row(cluster, job, payloads_);
-      if (drover::passes(row, query)) live.push_back(std::move(row));
+      if (!drover::passes(row, query)) return;
+      for (const auto& [number, step] : cluster.steps(job.id).steps) {
+        if (query.steps && job.active()) row.steps.push_back(step_row(cluster, job, step));
+      }
+      live.push_back(std::move(row));
     });
   });
+  // Of a job that goes on, most steps that are over stand in the file alone.
+  for (HistoryRow& row : live) {
+    if (!query.steps || row.phase == Phase::waiting) continue;
+    std::map<std::uint32_t, StepRow> steps;
+    for (StepRow& step : TRY(ledger_.steps(row.job, row.restarts))) {
+      const std::uint32_t number = step.number;
+      steps.insert_or_assign(number, std::move(step));
+    }
+    for (StepRow& step : row.steps) steps.insert_or_assign(step.number, std::move(step));
+    row.steps.clear();
+    for (auto& [number, step] : steps) row.steps.push_back(std::move(step));
+  }
   if (!query.all_attempts) std::erase_if(rows, [&](const HistoryRow& row) { return going_on.contains(row.job); });
   std::ranges::move(live, std::back_inserter(rows));
   std::ranges::stable_sort(rows, {}, [](const HistoryRow& row) { return std::pair(row.job, row.restarts); });
   if (query.limit != 0 && rows.size() > query.limit) rows.resize(query.limit);
+  return Done{};
 }
 
 api::Overview LiveService::overview() {
@@ -190,7 +247,24 @@ std::variant<api::WouldStart, Refusal> LiveService::would_start(const api::Execu
 }
 
 void LiveService::wait_ended(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) {
-  follower_.wait_ended(job, patience, std::move(done));
+  follower_.wait(job, Follower::Until::ended, patience, std::move(done));
+}
+
+void LiveService::wait_started(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) {
+  follower_.wait(job, Follower::Until::started, patience, std::move(done));
+}
+
+std::optional<Refusal> LiveService::keep(const Caller& caller, JobId id) {
+  const auto refused = follower_.read([&](const Cluster& cluster, Instant, std::uint64_t) -> std::optional<Refusal> {
+    const Job* job = cluster.job(id);
+    if (job == nullptr) return Refusal{.code = RefusalCode::unknown_job, .subject = std::to_string(id.value())};
+    if (!may(cluster, caller, Verb::change_job, job->uid)) return Refusal{.code = RefusalCode::not_permitted};
+    if (job->phase == Phase::ended) return Refusal{.code = RefusalCode::already_ended};
+    if (job->allocation) return std::nullopt;
+    return Refusal{.code = RefusalCode::invalid_request, .subject = "the job is no allocation"};
+  });
+  if (!refused) options_.heard(id);
+  return refused;
 }
 
 }  // namespace drover::control

@@ -23,6 +23,7 @@ class LiveService final : public api::Service {
     Epoch epoch;
     Instant started;
     std::function<std::map<NodeId, api::NodePulse>()> pulses;
+    std::function<void(JobId)> heard;  // of an allocation's client
   };
   LiveService(Options options, Driver& driver, Follower& follower, Ledger& ledger, Payloads& payloads, store::Log& log)
       : options_(std::move(options)), driver_(driver), follower_(follower), ledger_(ledger), payloads_(payloads),
@@ -30,6 +31,7 @@ class LiveService final : public api::Service {
 
   void execute(api::Execute wish, std::function<void(api::Answer)> done) override;
   api::ListHeader jobs(const api::JobQuery& query, const std::function<void(const api::JobView&)>& visit) override;
+  api::ListHeader steps(const api::StepQuery& query, const std::function<void(const api::StepView&)>& visit) override;
   api::ListHeader nodes(const std::function<void(const api::NodeView&)>& visit) override;
   api::ListHeader partitions(const std::function<void(const api::PartitionView&)>& visit) override;
   Result<std::vector<HistoryRow>> history(const HistoryQuery& query) override;
@@ -37,9 +39,11 @@ class LiveService final : public api::Service {
   Result<std::string> payload(const PayloadHash& hash) override;
   std::variant<api::WouldStart, Refusal> would_start(const api::Execute& wish) override;
   void wait_ended(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) override;
+  void wait_started(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) override;
+  std::optional<Refusal> keep(const Caller& caller, JobId job) override;
 
  private:
-  void add_live_rows(const HistoryQuery& query, std::vector<HistoryRow>& rows);
+  Status add_live_rows(const HistoryQuery& query, std::vector<HistoryRow>& rows);
 
   Options options_;
   Driver& driver_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/proto.h"
@@ -137,7 +138,7 @@ bool Sessions::on(const wire::WsSessionPtr& socket, const Heartbeat& beat) {
   const std::lock_guard lock(mutex_);
   pulses_[session->node] = {.load_centi = beat.load_centi, .memory_free = beat.memory_free};
   std::uint64_t digest = 0;
-  for (const auto& [attempt, end] : session->sent) digest += digest_of(attempt.first, attempt.second, kBatchStep, end);
+  for (const auto& [part, end] : session->sent) digest += digest_of(part.job, part.attempt, part.step, end);
   if (beat.revision.value() == session->revision && beat.digest != digest) resend_.insert(session->node);
   return true;
 }
@@ -198,21 +199,36 @@ void Sessions::sync(const Cluster& cluster, const std::vector<NodeId>& nodes) {
 // Only the follower's thread comes here, so a session's wanted set needs the lock for readers alone.
 void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) {
   Wanted wanted{.epoch = options_.epoch, .full = full};
-  std::map<Attempt, bool> now;
+  std::map<Part, bool> now;
+  // True: the part is news to the agent, and stands in `wanted`.
+  const auto want = [&](const Part& part, bool end, Cause cause) {
+    now[part] = end;
+    const auto known = session.sent.find(part);
+    const bool fresh = full || known == session.sent.end();
+    if (!fresh && known->second == end) return false;
+    wanted.entries.push_back({.job = part.job, .attempt = part.attempt, .end = end, .end_cause = cause,
+                              .grace = cluster.config().settings.kill_grace, .step = part.step});
+    return fresh;
+  };
   for (const JobId id : cluster.node(session.node).jobs) {
     const Job& job = cluster.jobs().at(id);
     const bool end = job.phase == Phase::ending;
-    now[{id, job.attempt}] = end;
-    const auto known = session.sent.find({id, job.attempt});
-    const bool fresh = full || known == session.sent.end();
-    if (!fresh && known->second == end) continue;
-    WantedEntry entry{.job = id, .attempt = job.attempt, .end = end, .end_cause = job.cause,
-                      .grace = cluster.config().settings.kill_grace};
-    if (fresh) add_launch(cluster, job, session, entry);
-    wanted.entries.push_back(std::move(entry));
+    if (want({.job = id, .attempt = job.attempt}, end, job.cause)) {
+      add_launch(cluster, job, session, wanted.entries.back());
+    }
+    for (const auto& [number, step] : cluster.steps(id).steps) {
+      if (!step.uses(session.node)) continue;
+      const bool step_end = end || step.phase == StepPhase::ending;
+      const Part part{.job = id, .attempt = job.attempt, .step = number};
+      const bool fresh = want(part, step_end, Cause::cancelled);
+      if (!fresh || add_step_launch(cluster, job, step, session.node, wanted.entries.back())) continue;
+      wanted.entries.pop_back();
+      now.erase(part);
+    }
   }
-  for (const auto& [attempt, end] : session.sent) {
-    if (!full && !now.contains(attempt)) wanted.gone.push_back({.job = attempt.first, .attempt = attempt.second});
+  for (const auto& [part, end] : session.sent) {
+    if (full || now.contains(part)) continue;
+    wanted.gone.push_back({.job = part.job, .attempt = part.attempt, .step = part.step});
   }
   if (!full && wanted.entries.empty() && wanted.gone.empty()) return;
   {
@@ -243,6 +259,28 @@ void Sessions::add_launch(const Cluster& cluster, const Job& job, Session& sessi
   }
 }
 
+// False: there is nothing to tell the node; the core hears that this part of the step couldn't be started.
+bool Sessions::add_step_launch(const Cluster& cluster, const Job& job, const Step& step, NodeId node,
+                               WantedEntry& entry) {
+  const auto share = std::ranges::find_if(step.shares, [&](const StepShare& s) { return s.share.node == node; });
+  auto launch = make_step_launch(cluster, job, step, *share, payloads_, options_.doors);
+  if (launch) {
+    entry.step_launch = *std::move(launch);
+    return true;
+  }
+  const std::string why = launch.error().message;
+  options_.say(fmt::format("step {}.{}: {}", job.id.value(), step.number, why));
+  // With a full inbox it is tried again with the node's next change.
+  [[maybe_unused]] const bool told = driver_.push({.input = ReportStepEnded{.node = node,
+                                                                            .job = job.id,
+                                                                            .attempt = job.attempt,
+                                                                            .step = step.number,
+                                                                            .cause = Cause::launch_failed,
+                                                                            .exit = {.code = 1},
+                                                                            .note = why}});
+  return false;
+}
+
 void Sessions::signal(const std::vector<engine::SendSignalOrder>& orders) {
   for (const engine::SendSignalOrder& order : orders) {
     SessionPtr session;
@@ -253,7 +291,8 @@ void Sessions::signal(const std::vector<engine::SendSignalOrder>& orders) {
       session = found->second;
     }
     send(session->socket,
-         SendSignal{.job = order.job, .attempt = order.attempt, .signal = order.signal, .target = order.target});
+         SendSignal{.job = order.job, .attempt = order.attempt, .signal = order.signal, .target = order.target,
+                    .step = order.step});
   }
 }
 

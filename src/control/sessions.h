@@ -52,13 +52,18 @@ class Sessions {
   void close();
 
  private:
-  using Attempt = std::pair<JobId, std::uint32_t>;
+  struct Part {  // of an attempt: its script and share, or a step
+    JobId job;
+    std::uint32_t attempt = 0;
+    std::uint32_t step = kBatchStep;
+    friend auto operator<=>(const Part&, const Part&) = default;
+  };
   struct Session {
     wire::WsSessionPtr socket;
     std::string name;
     NodeId node;              // once welcomed
     std::uint64_t revision = 0;
-    std::map<Attempt, bool> sent;  // wanted so far; true: to end
+    std::map<Part, bool> sent;     // wanted so far; true: to end
     std::set<PayloadHash> scripts; // sent on this session
   };
   using SessionPtr = std::shared_ptr<Session>;
@@ -71,6 +76,7 @@ class Sessions {
   void on_close(const wire::WsSessionPtr& socket, const std::string& why);
   void send_wanted(const Cluster& cluster, Session& session, bool full);
   void add_launch(const Cluster& cluster, const Job& job, Session& session, WantedEntry& entry);
+  bool add_step_launch(const Cluster& cluster, const Job& job, const Step& step, NodeId node, WantedEntry& entry);
   void drop(NodeId node);
   void refuse(const wire::WsSessionPtr& socket, std::string reason);
   bool send(const wire::WsSessionPtr& socket, const ToAgent& message);

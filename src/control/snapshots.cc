@@ -56,6 +56,10 @@ std::vector<store::Hash> Snapshots::referred(const Cluster& cluster) {
   });
   bodies_ = std::move(bodies);
   std::set<PayloadHash> all;
+  for (const auto& [job, of] : cluster.all_steps()) {
+    for (const auto& [number, step] : of.steps) all.insert(step.spec);
+  }
+  for (const auto& [job, wish] : cluster.first_steps()) all.insert(wish.spec);
   for (const auto& [spec, pair] : bodies_) all.insert({spec, pair.first, pair.second});
   std::vector<store::Hash> hashes;
   for (const PayloadHash& hash : all) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "domain/steps.h"
+
 namespace drover {
 namespace {
 
@@ -10,6 +12,15 @@ constexpr std::string_view kLeftoverReason = "Kill task failed";
 bool ordered(Cause cause) {
   return cause == Cause::cancelled || cause == Cause::requeued || cause == Cause::preempted ||
          cause == Cause::deadline;
+}
+
+// The end is what was ordered, whatever the nodes' last words are. An allocation has no script that could
+// end by itself: its client says how it ended.
+bool by_order(const Job& job) {
+  if (job.phase != Phase::ending) return false;
+  if (ordered(job.cause)) return true;
+  return job.allocation && (job.cause == Cause::completed || job.cause == Cause::failed ||
+                            job.cause == Cause::time_limit);
 }
 
 void drain(Facts& facts, NodeId id, std::string reason, Instant now) {
@@ -49,7 +60,7 @@ void requeue_launch(Facts& facts, JobId id, NodeId node, Instant now) {
 
 void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
   const Job& job = *facts.cluster().job(id);
-  const bool by_order = job.phase == Phase::ending && ordered(job.cause);
+  const bool as_ordered = by_order(job);
   const Hold then_hold = job.hold;
   Closing closing = job.closing ? *job.closing : Closing{};
   if (closing.cause == Cause::none) {
@@ -58,7 +69,7 @@ void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
     closing.note = end.note;
     closing.at = end.at;
   }
-  const Cause cause = by_order ? job.cause : closing.cause;
+  const Cause cause = as_ordered ? job.cause : closing.cause;
   Usage usage = closing.usage;
   usage.user_cpu += end.usage.user_cpu;
   usage.system_cpu += end.usage.system_cpu;
@@ -66,11 +77,12 @@ void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
   facts.add(JobEnded{.job = id,
                      .attempt = job.attempt,
                      .cause = cause,
-                     .exit = closing.exit,
+                     .exit = as_ordered && job.allocation ? job.exit : closing.exit,
                      .usage = usage,
                      .at = closing.at == Instant{} ? now : closing.at,
                      .by = cause == Cause::cancelled ? job.cancelled_by : 0,
                      .note = closing.note});
+  if (facts.cluster().job(id)->allocation) return;  // its client has seen it start
   const bool again = facts.cluster().job(id)->requeue;
   const Instant later = now + facts.cluster().config().settings.requeue_delay;
   if (cause == Cause::requeued || (again && (cause == Cause::preempted || cause == Cause::node_failed))) {
@@ -83,6 +95,7 @@ void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
 }  // namespace
 
 void end_share(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
+  end_step_parts(facts, id, end.node, end.cause, end.note, now);
   const Job& job = *facts.cluster().job(id);
   if (!end.leftover && nodes_holding(job) == 1) return finish(facts, id, end, now);
   if (job.phase != Phase::ending) facts.add(JobEnding{.job = id, .cause = end.cause, .at = now});
@@ -95,7 +108,11 @@ void end_share(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
                        .usage = end.usage,
                        .note = end.note,
                        .at = end.at == Instant{} ? now : end.at});
-  if (end.leftover) drain(facts, end.node, std::string(kLeftoverReason), now);
+  if (end.leftover) drain_for_leftover(facts, end.node, now);
+}
+
+void drain_for_leftover(Facts& facts, NodeId node, Instant now) {
+  drain(facts, node, std::string(kLeftoverReason), now);
 }
 
 void on_started(Facts& facts, const ReportStarted& report, Instant now) {
@@ -136,9 +153,11 @@ void judge_attempts(Facts& facts, NodeId id, const std::vector<HeldAttempt>& hel
   const std::set<JobId> jobs = facts.cluster().node(id).jobs;  // a copy: ends change it
   for (const JobId job_id : jobs) {
     const Job& job = *facts.cluster().job(job_id);
-    const bool here = std::ranges::any_of(
-        held, [&](const HeldAttempt& h) { return h.job == job_id && h.attempt == job.attempt; });
-    if (here || job.phase == Phase::placed) continue;
+    const bool has_script = !job.allocation && job.placement->shares.front().node == id;
+    const bool here = std::ranges::any_of(held, [&](const HeldAttempt& h) {
+      return h.job == job_id && h.attempt == job.attempt && h.step == kBatchStep;
+    });
+    if (here || !has_script || job.phase == Phase::placed) continue;
     end_share(facts, job_id, {.node = id, .cause = Cause::node_failed, .note = "lost on its node"}, now);
   }
 }

@@ -27,8 +27,12 @@ void end_share(Facts& facts, JobId job, const ShareEnd& end, Instant now);
 void on_started(Facts& facts, const ReportStarted& report, Instant now);
 void on_ended(Facts& facts, const ReportEnded& report, Instant now);
 
-// The node came back in the same boot: what had started and isn't held by its agent any more is gone.
-// What was placed and hasn't started is simply sent again.
+// Something on the node could not be killed: nothing more goes there.
+void drain_for_leftover(Facts& facts, NodeId node, Instant now);
+
+// The node came back in the same boot: a script that had started and isn't held by its agent any more
+// is gone. What hasn't started, a share without a script (its agent knows that one by our word alone)
+// and steps are simply sent again.
 void judge_attempts(Facts& facts, NodeId node, const std::vector<HeldAttempt>& held, Instant now);
 // Nothing of before runs on the node: it was restarted, or is known to be dead.
 void fail_attempts(Facts& facts, NodeId node, const std::string& why, Instant now);

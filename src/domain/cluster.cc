@@ -8,6 +8,8 @@
 
 namespace drover {
 
+constexpr std::size_t kStepsOfEndedJob = 8;  // of those that are over, until the job is forgotten
+
 // ---- look-ups ----
 
 Symbol Symbols::intern(std::string_view text) {
@@ -177,6 +179,8 @@ void Cluster::on(const JobSubmitted& e) {
   job.priority_set = s.priority.has_value();
   job.nice = s.nice;
   job.requeue = s.requeue;
+  job.allocation = s.allocation;
+  if (s.first_step) first_steps_.emplace(e.job, *s.first_step);
   if (s.hold) {
     job.hold = Hold::user;
     job.reason = Reason::held_by_user;
@@ -273,6 +277,7 @@ void Cluster::on(const JobPlaced& e) {
   job.note = nullptr;
   job.closing = nullptr;
   reservations_.erase(e.job);
+  steps_.erase(e.job);  // those of an earlier attempt
   hold_resources(job);
 }
 
@@ -300,6 +305,7 @@ void Cluster::on(const JobEnding& e) {
   job.cause = e.cause;
   if (e.cause == Cause::cancelled) job.cancelled_by = e.by;
   job.hold = e.then_hold;
+  job.exit = e.exit;
 }
 
 void Cluster::on(const JobEnded& e) {
@@ -317,6 +323,8 @@ void Cluster::on(const JobEnded& e) {
   job.note = e.note.empty() ? nullptr : std::make_shared<const std::string>(e.note);
   if (e.attempt == 0) job.placement = nullptr;
   reservations_.erase(e.job);
+  first_steps_.erase(e.job);
+  forget_steps(e.job, kStepsOfEndedJob);
   set_dependency(job, {});
   ended_.emplace(job.ended, job.id);
 }
@@ -455,6 +463,7 @@ void Cluster::on(const JobsForgotten& e) {
       array->second.erase(id);
       if (array->second.empty()) arrays_.erase(array);
     }
+    steps_.erase(id);
     jobs_.erase(id);
   }
 }

@@ -18,6 +18,7 @@
 #include "domain/ids.h"
 #include "domain/job.h"
 #include "domain/node.h"
+#include "domain/step.h"
 
 namespace drover {
 
@@ -87,6 +88,13 @@ class Cluster {
   [[nodiscard]] const Job* array_task(JobId array, std::uint32_t task) const;
   // The jobs whose dependency names `job`.
   [[nodiscard]] const std::set<JobId>& dependents(JobId job) const;
+  // The steps of a job; none for one that never had any.
+  [[nodiscard]] const JobSteps& steps(JobId job) const;
+  [[nodiscard]] const Step* step(JobId job, std::uint32_t number) const;
+  [[nodiscard]] const std::map<JobId, JobSteps>& all_steps() const { return steps_; }
+  // What an allocation is to run first, until it is placed. nullptr: nothing.
+  [[nodiscard]] const StepWish* first_step(JobId job) const;
+  [[nodiscard]] const std::map<JobId, StepWish>& first_steps() const { return first_steps_; }
   // Ended jobs by end time, for forgetting them.
   [[nodiscard]] const std::set<std::pair<Instant, JobId>>& ended() const { return ended_; }
   [[nodiscard]] JobId job_of_key(std::uint32_t uid, const std::string& key) const;
@@ -120,6 +128,10 @@ class Cluster {
   void on(const ClockJumped& e);
   void on(const PartitionChanged& e);
   void on(const ShareEnded& e);
+  void on(const StepPlaced& e);
+  void on(const StepEnding& e);
+  void on(const StepShareEnded& e);
+  void on(const StepEnded& e);
 
   Node& node_at(NodeId id) { return nodes_.at(id.value() - 1); }
   Device& device_at(DeviceId id);
@@ -130,6 +142,7 @@ class Cluster {
   void set_throttle(JobId array, std::uint32_t throttle);
   void set_dependency(Job& job, const Dependency& dependency);
   void remember_key(std::uint32_t uid, const std::string& key, JobId job);
+  void forget_steps(JobId job, std::size_t keep);  // of those that are over
   void insert_job(Job job);  // with its entries in the derived tables
 
   Config config_;
@@ -139,6 +152,8 @@ class Cluster {
   Shapes shapes_;
   std::map<JobId, Reservation> reservations_;
   std::map<std::uint32_t, KeyWindow> keys_;
+  std::map<JobId, JobSteps> steps_;         // beside the jobs, most of which have none
+  std::map<JobId, StepWish> first_steps_;
   std::uint64_t next_job_ = 1;
 
   // Derived from the above.

@@ -34,6 +34,10 @@ JobPlaced placed(std::uint64_t id) {
           .at = Instant(seconds(3))};
 }
 
+Step step(std::uint32_t number) {
+  return {.number = number, .attempt = 1, .name = "s", .shares = {{.share = {.node = NodeId(1)}, .tasks = {{}}}}};
+}
+
 TEST(Cluster, PlacedHoldsAndEndedFrees) {
   Cluster cluster;
   cluster.apply(node(1, 4, 1));
@@ -61,12 +65,39 @@ TEST(Cluster, ASnapshotGivesAnEqualCluster) {
   cluster.apply(array);
   cluster.apply(ArrayTaskSplit{.array = JobId(2), .task = 3, .job = JobId(3)});
   cluster.apply(placed(1));
+  cluster.apply(StepPlaced{.job = JobId(1), .step = step(0), .key = "s0"});
+  cluster.apply(StepPlaced{.job = JobId(1), .step = step(1)});
+  cluster.apply(StepEnded{.job = JobId(1), .step = 0, .cause = Cause::failed, .exit = {.code = 3}});
+  JobSubmitted allocation = submitted(4);
+  allocation.submit.allocation = true;
+  allocation.submit.first_step = StepWish{.name = "first"};
+  cluster.apply(allocation);
   const auto back = Cluster::from_snapshot(cluster.to_snapshot());
   ASSERT_TRUE(back.has_value());
   EXPECT_TRUE(*back == cluster);
   EXPECT_EQ(cluster.array_task(JobId(2), 3)->id, JobId(3));
   EXPECT_EQ(cluster.array_task(JobId(2), 4)->id, JobId(2));
   EXPECT_EQ(cluster.dependents(JobId(1)).size(), 2U);
+}
+
+TEST(Cluster, KeepsTheHighestExitAndTheLastStepsOfAJob) {
+  Cluster cluster;
+  cluster.apply(node(1, 4, 1));
+  cluster.apply(submitted(1));
+  cluster.apply(placed(1));
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    cluster.apply(StepPlaced{.job = JobId(1), .step = step(i), .key = "k" + std::to_string(i)});
+    cluster.apply(StepEnded{.job = JobId(1), .step = i, .exit = {.code = i == 7 ? 9 : 1, .signal = 0}});
+  }
+  cluster.apply(StepPlaced{.job = JobId(1), .step = step(100)});
+  EXPECT_EQ(cluster.steps(JobId(1)).steps.size(), 33U);
+  EXPECT_EQ(cluster.steps(JobId(1)).highest, (ExitStatus{.code = 9}));
+  EXPECT_EQ(cluster.steps(JobId(1)).keys.size(), 100U);
+  EXPECT_TRUE(cluster.step(JobId(1), 100)->uses(NodeId(1)));
+  cluster.apply(JobEnded{.job = JobId(1), .attempt = 1, .at = Instant(seconds(4))});
+  EXPECT_EQ(cluster.steps(JobId(1)).over.size(), 8U);
+  cluster.apply(JobsForgotten{.jobs = {JobId(1)}});
+  EXPECT_TRUE(cluster.all_steps().empty());
 }
 
 TEST(Cluster, TheLastTaskKeepsTheArraysId) {
@@ -83,6 +114,8 @@ TEST(Cluster, TheLastTaskKeepsTheArraysId) {
 TEST(Events, EveryFactIsReadBackAsItWasWritten) {
   const std::vector<Event> events{node(1, 4, 1), submitted(1), placed(1),
                                   JobEnded{.job = JobId(1), .note = "x"},
+                                  StepPlaced{.job = JobId(1), .step = step(3), .key = "k"},
+                                  StepEnded{.job = JobId(1), .step = 3, .cause = Cause::failed, .exit = {.code = 2}},
                                   ReasonsNoted{.reasons = {{JobId(1), Reason::resources}}}};
   for (const Event& event : events) {
     const auto back = decode<Event>(encode(event));

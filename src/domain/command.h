@@ -289,7 +289,8 @@ struct UpdatePartition {
   friend bool operator==(const UpdatePartition&, const UpdatePartition&) = default;
 };
 
-using Command = std::variant<Submit, Cancel, Signal, SetHold, Requeue, ModifyJob, UpdateNode, UpdatePartition>;
+using Command = std::variant<Submit, Cancel, Signal, SetHold, Requeue, ModifyJob, UpdateNode, UpdatePartition,
+                             CreateStep, EndStep, SignalStep, EndAllocation>;
 
 // What the caller gets back. `refusals` are of single jobs of a selector; a wish that is refused as a
 // whole answers with a Refusal instead.

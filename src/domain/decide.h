@@ -30,6 +30,7 @@ struct Signalled {
   JobId job;
   std::uint32_t signal = 0;
   SignalTarget target = SignalTarget::steps;
+  std::uint32_t step = kBatchStep;  // another: that step alone
 };
 
 Answer decide_cancel(Facts& facts, const Caller& caller, const Cancel& wish, Instant now);

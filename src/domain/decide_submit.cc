@@ -5,6 +5,7 @@
 #include "domain/decide.h"
 #include "domain/dependency.h"
 #include "domain/may.h"
+#include "domain/steps.h"
 
 namespace drover {
 namespace {
@@ -121,6 +122,8 @@ std::variant<JobSubmitted, Refusal> validate_submit(const Cluster& cluster, cons
   if (s.array) {
     if (auto refusal = normalise(*s.array, settings)) return *refusal;
   }
+  if (s.allocation) s.requeue = false;
+  if (auto refusal = check_first_step(s)) return *refusal;
   if (auto refusal = check_dependency(cluster, s.dependency, JobId{})) return *refusal;
   if (auto refusal = check_request(cluster, s.partitions, s.request, feasible)) return *refusal;
   const bool held = s.hold || s.priority == 0;

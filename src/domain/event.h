@@ -15,6 +15,7 @@
 #include "domain/node.h"
 #include "domain/placement.h"
 #include "domain/request.h"
+#include "domain/step.h"
 
 namespace drover {
 
@@ -165,6 +166,7 @@ struct JobEnding {
   std::uint32_t by = 0;  // uid
   Hold then_hold = Hold::none;  // requeued: held afterwards
   Instant at;
+  ExitStatus exit;              // of an allocation, as its client says
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
@@ -172,6 +174,7 @@ struct JobEnding {
     visit(3, "by", self.by);
     visit(4, "then_hold", self.then_hold);
     visit(5, "at", self.at);
+    visit(6, "exit", self.exit);
   }
   friend bool operator==(const JobEnding&, const JobEnding&) = default;
 };
@@ -383,10 +386,102 @@ struct ShareEnded {
   friend bool operator==(const ShareEnded&, const ShareEnded&) = default;
 };
 
+// A step runs on a part of what its job holds: complete down to device, CPU, byte and task.
+struct StepPlaced {
+  static constexpr std::string_view kName = "step_placed";
+  JobId job;
+  std::uint32_t attempt = 1;
+  Step step;
+  std::string key;  // idempotency key of the client, "" none
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "attempt", self.attempt);
+    visit(3, "step", self.step);
+    visit(4, "key", self.key);
+  }
+  friend bool operator==(const StepPlaced&, const StepPlaced&) = default;
+};
+
+// The end of a step was ordered, apart from its job's.
+struct StepEnding {
+  static constexpr std::string_view kName = "step_ending";
+  JobId job;
+  std::uint32_t attempt = 1;
+  std::uint32_t step = 0;
+  Cause cause = Cause::cancelled;
+  std::uint32_t by = 0;  // uid
+  Instant at;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "attempt", self.attempt);
+    visit(3, "step", self.step);
+    visit(4, "cause", self.cause);
+    visit(5, "by", self.by);
+    visit(6, "at", self.at);
+  }
+  friend bool operator==(const StepEnding&, const StepEnding&) = default;
+};
+
+// One node's part of a step is over, while tasks of it may run on another.
+struct StepShareEnded {
+  static constexpr std::string_view kName = "step_share_ended";
+  JobId job;
+  std::uint32_t attempt = 1;
+  std::uint32_t step = 0;
+  NodeId node;
+  Cause cause = Cause::completed;
+  ExitStatus exit;
+  Usage usage;
+  std::string note;
+  Instant at;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "attempt", self.attempt);
+    visit(3, "step", self.step);
+    visit(4, "node", self.node);
+    visit(5, "cause", self.cause);
+    visit(6, "exit", self.exit);
+    visit(7, "usage", self.usage);
+    visit(8, "note", self.note);
+    visit(9, "at", self.at);
+  }
+  friend bool operator==(const StepShareEnded&, const StepShareEnded&) = default;
+};
+
+// The last part of a step is over: what it came to, over all its nodes.
+struct StepEnded {
+  static constexpr std::string_view kName = "step_ended";
+  JobId job;
+  std::uint32_t attempt = 1;
+  std::uint32_t step = 0;
+  Cause cause = Cause::completed;
+  ExitStatus exit;
+  Usage usage;
+  std::string note;
+  Instant at;
+  std::uint32_t by = 0;  // uid, when cancelled
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "attempt", self.attempt);
+    visit(3, "step", self.step);
+    visit(4, "cause", self.cause);
+    visit(5, "exit", self.exit);
+    visit(6, "usage", self.usage);
+    visit(7, "note", self.note);
+    visit(8, "at", self.at);
+    visit(9, "by", self.by);
+  }
+  friend bool operator==(const StepEnded&, const StepEnded&) = default;
+};
+
 using Event = std::variant<Configured, NodeRegistered, NodeContactChanged, NodeDrainChanged, JobSubmitted,
                            ArrayTaskSplit, JobPlaced, JobReserved, JobStarted, JobEnding, JobEnded,
                            JobRequeued, JobHoldChanged, JobModified, DependencyChanged, JobEligible,
                            ReasonsNoted, JobsForgotten, ClockJumped, PartitionChanged,
-                           ShareEnded>;
+                           ShareEnded, StepPlaced, StepEnding, StepShareEnded, StepEnded>;
 
 }  // namespace drover

@@ -51,6 +51,10 @@ class Facts {
                      jobs.insert(e.job);
                      if (e.throttle) note_array(e.job);
                    },
+                   [&](const StepPlaced& e) { note_step(e.step); },
+                   [&](const StepEnding& e) { note_step(*cluster_.step(e.job, e.step)); },
+                   [&](const StepShareEnded& e) { wanted.insert(e.node); },
+                   [&](const StepEnded& e) { note_step(*cluster_.step(e.job, e.step)); },
                    [&](const ReasonsNoted&) {},
                    [&](const JobsForgotten& e) { jobs.insert(e.jobs.begin(), e.jobs.end()); },
                    [&](const ClockJumped&) {},
@@ -69,6 +73,9 @@ class Facts {
       wanted.insert(share.node);
       if (room) rooms.insert(share.node);
     }
+  }
+  void note_step(const Step& step) {
+    for (const StepShare& share : step.shares) wanted.insert(share.share.node);
   }
   void note_array(JobId id) {
     const Job& job = *cluster_.job(id);

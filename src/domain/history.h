@@ -14,8 +14,47 @@
 #include "domain/job_words.h"
 #include "domain/placement.h"
 #include "domain/request.h"
+#include "domain/step.h"
 
 namespace drover {
+
+// One step of an attempt. Its amounts are over all nodes.
+struct StepRow {
+  std::uint32_t number = 0;
+  std::string name;
+  StepPhase phase = StepPhase::ended;
+  Cause cause = Cause::none;
+  std::uint32_t cancelled_by = 0;
+  ExitStatus exit;
+  std::string note;
+  Instant started;
+  Instant ended;  // Instant{}: not yet
+  std::vector<std::string> nodes;
+  std::uint32_t task_count = 0;
+  std::uint32_t cpu_count = 0;
+  Bytes memory;   // 0: shares the job's
+  std::vector<GpuAsk> gpus;  // by model
+  Usage usage;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "number", self.number);
+    visit(2, "name", self.name);
+    visit(3, "phase", self.phase);
+    visit(4, "cause", self.cause);
+    visit(5, "cancelled_by", self.cancelled_by);
+    visit(6, "exit", self.exit);
+    visit(7, "note", self.note);
+    visit(8, "started", self.started);
+    visit(9, "ended", self.ended);
+    visit(10, "nodes", self.nodes);
+    visit(11, "task_count", self.task_count);
+    visit(12, "cpu_count", self.cpu_count);
+    visit(13, "memory", self.memory);
+    visit(14, "gpus", self.gpus);
+    visit(15, "usage", self.usage);
+  }
+  friend bool operator==(const StepRow&, const StepRow&) = default;
+};
 
 struct HistoryRow {
   JobId job;
@@ -57,6 +96,9 @@ struct HistoryRow {
   std::string comment;
   std::string wckey;
   std::string pending_tasks;    // of an array's record: "2-9%2"
+  std::vector<StepRow> steps;   // by number, when they were asked for
+  ExitStatus highest_exit;      // of the steps that are over (Slurm: DerivedExitCode)
+  bool allocation = false;      // it had no script
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
@@ -98,6 +140,9 @@ struct HistoryRow {
     visit(37, "comment", self.comment);
     visit(38, "wckey", self.wckey);
     visit(39, "pending_tasks", self.pending_tasks);
+    visit(40, "steps", self.steps);
+    visit(41, "highest_exit", self.highest_exit);
+    visit(42, "allocation", self.allocation);
   }
   friend bool operator==(const HistoryRow&, const HistoryRow&) = default;
 };
@@ -121,6 +166,7 @@ struct HistoryQuery {
   std::optional<Instant> until;
   bool all_attempts = false;  // false: only the last of each job
   std::uint32_t limit = 0;    // 0: none
+  bool steps = false;         // the rows with their steps
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "jobs", self.jobs);
@@ -137,6 +183,7 @@ struct HistoryQuery {
     visit(12, "until", self.until);
     visit(13, "all_attempts", self.all_attempts);
     visit(14, "limit", self.limit);
+    visit(15, "steps", self.steps);
   }
   friend bool operator==(const HistoryQuery&, const HistoryQuery&) = default;
 };

@@ -168,6 +168,6 @@ struct ClockJump {
 };
 
 using Input = std::variant<Asked, Configure, NodeRegister, NodeSilent, ReportStarted, ReportEnded, Timer, Pass,
-                           ClockJump>;
+                           ClockJump, ReportStepEnded>;
 
 }  // namespace drover

@@ -18,7 +18,8 @@ bool operator==(const Job& a, const Job& b) {
     return std::tie(j.id, j.array, j.task, j.uid, j.gid, j.name, j.user, j.group, j.account, j.qos, j.partitions,
                     j.partition, j.shape, j.spec, j.submitted, j.begin, j.eligible, j.started, j.ended, j.limit,
                     j.min_limit, j.deadline, j.priority, j.nice, j.attempt, j.restarts, j.launch_failures, j.exit,
-                    j.phase, j.cause, j.hold, j.reason, j.requeue, j.node_lost, j.priority_set, j.cancelled_by);
+                    j.phase, j.cause, j.hold, j.reason, j.requeue, j.node_lost, j.priority_set, j.allocation,
+                    j.cancelled_by);
   };
   return values(a) == values(b) && same(a.pending, b.pending) && same(a.dependency, b.dependency) &&
          same(a.placement, b.placement) && same(a.note, b.note) && same(a.closing, b.closing) &&

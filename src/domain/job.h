@@ -256,6 +256,7 @@ struct Job {
   bool requeue = true;                 // may be started again after a node failure or preemption
   bool node_lost = false;              // its node is lost: running, for all that is known
   bool priority_set = false;           // by an administrator: not recomputed
+  bool allocation = false;             // no script: it runs from its placement on, until its client ends it
   std::uint32_t cancelled_by = 0;      // uid, when cause is cancelled
   std::shared_ptr<const ArrayPending> pending;   // only on a record that stands for several tasks
   std::shared_ptr<const Dependency> dependency;  // what is still to be met
@@ -316,6 +317,7 @@ struct Job {
     visit(41, "closing", self.closing);
     visit(42, "avoid", self.avoid);
     visit(43, "array_info", self.array_info);
+    visit(44, "allocation", self.allocation);
   }
   friend bool operator==(const Job& a, const Job& b);  // by value, through the pointers
 };

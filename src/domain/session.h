@@ -213,7 +213,7 @@ struct NeedPayload {
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) { visit(1, "hash", self.hash); }
 };
-using ReportBody = std::variant<ReportStarted, ReportEnded>;
+using ReportBody = std::variant<ReportStarted, ReportEnded, ReportStepEnded>;
 struct Report {
   std::uint64_t sequence = 0;  // of this agent, rising; survives its restart
   ReportBody body;

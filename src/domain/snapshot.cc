@@ -34,6 +34,34 @@ struct KeyEntry {
   }
 };
 
+struct StepsEntry {
+  JobId job;
+  std::uint32_t next = 0;
+  ExitStatus highest;
+  std::vector<Step> steps;
+  std::vector<std::uint32_t> over;
+  std::vector<StepKey> keys;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "next", self.next);
+    visit(3, "highest", self.highest);
+    visit(4, "steps", self.steps);
+    visit(5, "over", self.over);
+    visit(6, "keys", self.keys);
+  }
+};
+
+struct FirstStepEntry {
+  JobId job;
+  StepWish wish;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "wish", self.wish);
+  }
+};
+
 struct Snapshot {
   Config config;
   std::uint64_t next_job = 1;
@@ -43,6 +71,8 @@ struct Snapshot {
   std::vector<Job> jobs;
   std::vector<ReservationEntry> reservations;
   std::vector<KeyEntry> keys;
+  std::vector<StepsEntry> steps;
+  std::vector<FirstStepEntry> first_steps;
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "config", self.config);
@@ -53,6 +83,8 @@ struct Snapshot {
     visit(6, "jobs", self.jobs);
     visit(7, "reservations", self.reservations);
     visit(8, "keys", self.keys);
+    visit(9, "steps", self.steps);
+    visit(10, "first_steps", self.first_steps);
   }
 };
 
@@ -77,6 +109,12 @@ std::string Cluster::to_snapshot() const {
       s.keys.push_back({.uid = uid, .key = key, .job = window.jobs.at(key)});
     }
   }
+  for (const auto& [job, of] : steps_) {
+    StepsEntry entry{.job = job, .next = of.next, .highest = of.highest, .over = of.over, .keys = of.keys};
+    for (const auto& [number, step] : of.steps) entry.steps.push_back(step);
+    s.steps.push_back(std::move(entry));
+  }
+  for (const auto& [job, wish] : first_steps_) s.first_steps.push_back({.job = job, .wish = wish});
   return encode(s);
 }
 
@@ -110,6 +148,12 @@ Result<Cluster> Cluster::from_snapshot(std::string_view bytes) {
   for (ReservationEntry& r : s.reservations) {
     cluster.reservations_[r.job] = {.start = r.start, .partition = r.partition, .placement = std::move(r.placement)};
   }
+  for (StepsEntry& entry : s.steps) {
+    JobSteps& of = cluster.steps_[entry.job];
+    of = {.next = entry.next, .highest = entry.highest, .over = std::move(entry.over), .keys = std::move(entry.keys)};
+    for (Step& step : entry.steps) of.steps.emplace(step.number, std::move(step));
+  }
+  for (FirstStepEntry& entry : s.first_steps) cluster.first_steps_.emplace(entry.job, std::move(entry.wish));
   for (const KeyEntry& key : s.keys) cluster.remember_key(key.uid, key.key, key.job);
   return cluster;
 }

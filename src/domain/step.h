@@ -23,12 +23,12 @@ namespace drover {
 // A step's number in its job: 0, 1, 2 ... The batch script has the highest number that is none of them.
 inline constexpr std::uint32_t kBatchStep = 0xFFFFFFFB;
 
-// One task of one step's life is on a node's clock; the core knows only these.
+// A step's life as the core knows it; that of its tasks is on their nodes.
 enum class StepPhase : std::uint8_t { running, ending, ended };
 [[nodiscard]] constexpr std::string_view word(StepPhase p) {
   switch (p) {
     case StepPhase::running: return "running";
-    case StepPhase::ending: return "ending";  // an end was ordered, or some node's tasks are over
+    case StepPhase::ending: return "ending";  // an end was ordered
     case StepPhase::ended: return "ended";
   }
   return "";
@@ -198,6 +198,7 @@ struct Step {
   Usage usage;                // added up; the peak is the largest of a node
   std::string note;
   std::vector<NodeId> over;   // nodes that have reported the end of their tasks
+  Cause worst = Cause::none;  // of their reports: the first that isn't `completed`
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "number", self.number);
@@ -217,8 +218,37 @@ struct Step {
     visit(15, "usage", self.usage);
     visit(16, "note", self.note);
     visit(17, "over", self.over);
+    visit(18, "worst", self.worst);
   }
+  [[nodiscard]] bool uses(NodeId node) const;  // are there tasks of it, not yet over?
   friend bool operator==(const Step&, const Step&) = default;
+};
+
+// How bad an exit is, in a shell's number: 128 + the signal, or the code.
+[[nodiscard]] constexpr std::int32_t shell_code(const ExitStatus& exit) {
+  return exit.signal != 0 ? 128 + exit.signal : exit.code;
+}
+
+struct StepKey {
+  std::string key;
+  std::uint32_t step = 0;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "key", self.key);
+    visit(2, "step", self.step);
+  }
+  friend bool operator==(const StepKey&, const StepKey&) = default;
+};
+
+// The steps of a job's current or last attempt. Those that are over go to the accounts; only the last
+// few stay here, for clients that ask late.
+struct JobSteps {
+  std::uint32_t next = 0;  // the number of the next one
+  ExitStatus highest;      // of all that are over (Slurm: DerivedExitCode)
+  std::map<std::uint32_t, Step> steps;
+  std::vector<std::uint32_t> over;  // in `steps`, oldest first
+  std::vector<StepKey> keys;        // of the wishes that made them, oldest first
+  friend bool operator==(const JobSteps&, const JobSteps&) = default;
 };
 
 }  // namespace drover

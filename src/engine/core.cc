@@ -5,6 +5,7 @@
 
 #include "domain/attempts.h"
 #include "domain/dependency.h"
+#include "domain/steps.h"
 #include "engine/pass.h"
 #include "engine/plan.h"
 
@@ -51,17 +52,24 @@ Answer Core::decide(const Asked& input, Facts& facts, Outcome& out, Instant now)
           [&](const ModifyJob& wish) { return decide_modify(facts, input.caller, wish, feasible, now); },
           [&](const UpdateNode& wish) { return decide_node(facts, input.caller, wish, now); },
           [&](const UpdatePartition& wish) { return decide_partition(facts, input.caller, wish); },
+          [&](const CreateStep& wish) { return decide_create_step(facts, input, wish, now); },
+          [&](const EndStep& wish) { return decide_end_step(facts, input.caller, wish, now); },
+          [&](const SignalStep& wish) { return decide_signal_step(facts, input.caller, wish, signals); },
+          [&](const EndAllocation& wish) { return decide_end_allocation(facts, input.caller, wish, now); },
       },
       input.command);
-  for (const Signalled& signal : signals) {
-    const Job& job = *cluster_.job(signal.job);
-    for (const NodeShare& share : job.placement->shares) {
-      if (!job.holds(share.node)) continue;
-      out.signals.push_back({.node = share.node, .job = job.id, .attempt = job.attempt, .signal = signal.signal,
-                             .target = signal.target});
-    }
-  }
+  for (const Signalled& signal : signals) order_signal(signal, out);
   return answer;
+}
+
+void Core::order_signal(const Signalled& signal, Outcome& out) const {
+  const Job& job = *cluster_.job(signal.job);
+  const Step* step = cluster_.step(signal.job, signal.step);
+  for (const NodeShare& share : job.placement->shares) {
+    if (step == nullptr ? !job.holds(share.node) : !step->uses(share.node)) continue;
+    out.signals.push_back({.node = share.node, .job = job.id, .attempt = job.attempt, .signal = signal.signal,
+                           .target = signal.target, .step = signal.step});
+  }
 }
 
 void Core::on(const Configure& input, Facts& facts, Outcome& out, Instant) {
@@ -81,6 +89,8 @@ void Core::on(const NodeSilent& input, Facts& facts, Outcome&, Instant now) {
 void Core::on(const ReportStarted& input, Facts& facts, Outcome&, Instant now) { on_started(facts, input, now); }
 
 void Core::on(const ReportEnded& input, Facts& facts, Outcome&, Instant now) { on_ended(facts, input, now); }
+
+void Core::on(const ReportStepEnded& input, Facts& facts, Outcome&, Instant now) { on_step_ended(facts, input, now); }
 
 void Core::on(const ClockJump& input, Facts& facts, Outcome&, Instant now) {
   facts.add(ClockJumped{.by = input.by, .at = now});
@@ -110,6 +120,10 @@ void Core::on_alarm(Facts& facts, JobId id, Instant now, JobsForgotten& forgotte
     const auto& members = cluster_.array_members(job->array);
     if (members.empty()) forgotten.jobs.push_back(id);
     forgotten.jobs.insert(forgotten.jobs.end(), members.begin(), members.end());
+    return;
+  }
+  if (job->allocation && job->phase == Phase::running) {
+    facts.add(JobEnding{.job = id, .cause = Cause::time_limit, .at = now});
     return;
   }
   if (job->phase != Phase::waiting) return;

@@ -25,6 +25,7 @@ struct SendSignalOrder {
   std::uint32_t attempt = 0;
   std::uint32_t signal = 0;
   SignalTarget target = SignalTarget::steps;
+  std::uint32_t step = kBatchStep;  // another: that step alone
 };
 
 struct Outcome {
@@ -49,11 +50,13 @@ class Core {
   void on(const NodeSilent& input, Facts& facts, Outcome& out, Instant now);
   void on(const ReportStarted& input, Facts& facts, Outcome& out, Instant now);
   void on(const ReportEnded& input, Facts& facts, Outcome& out, Instant now);
+  void on(const ReportStepEnded& input, Facts& facts, Outcome& out, Instant now);
   void on(const Timer& input, Facts& facts, Outcome& out, Instant now);
   void on(const Pass& input, Facts& facts, Outcome& out, Instant now);
   void on(const ClockJump& input, Facts& facts, Outcome& out, Instant now);
 
   [[nodiscard]] Answer decide(const Asked& input, Facts& facts, Outcome& out, Instant now);
+  void order_signal(const Signalled& signal, Outcome& out) const;
   void follow(Facts& facts, Outcome& out);  // brings the indexes up to the facts
   void draw_conclusions(Facts& facts, Outcome& out, Instant now);
   void note_all_waiting(Facts& facts);

@@ -115,6 +115,8 @@ void Index::touch(const Cluster& cluster, JobId id) {
     if (standing.queued) queue(cluster, *entry, *job, standing);
   } else if (job != nullptr && job->phase == Phase::ended) {
     alarm = forget_at(cluster, *job);
+  } else if (job != nullptr && job->allocation && job->phase == Phase::running && ends) {
+    alarm = job->started + job->limit;  // no script is there whose node would count
   }
   if (job != nullptr && job->array) touch_first(cluster, *job);
   set_alarm(entries_.at(id), id, alarm);

@@ -1,5 +1,6 @@
 #include "engine/plan.h"
 
+#include "domain/steps.h"
 #include "policy/room.h"
 
 namespace drover::engine {
@@ -30,6 +31,7 @@ void place(Facts& facts, const Start& start, Instant now) {
                       .placement = start.placement,
                       .limit = start.limit,
                       .at = now});
+  begin_allocation(facts, id, now);
 }
 
 void settle_reservations(Facts& facts, const std::optional<Reserve>& wanted) {

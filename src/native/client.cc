@@ -98,9 +98,9 @@ Result<AnswerBody> Client::ask(std::string_view path, const Wish& wish, Again ag
 }
 
 Result<api::Answer> Client::execute(Wish wish) {
-  const bool is_submit = std::holds_alternative<Submit>(wish.command);
-  if (is_submit && wish.key.empty()) wish.key = new_key();
-  AnswerBody body = TRY(ask("/v1/commands", wish, is_submit ? Again::always : Again::while_unsent,
+  const bool makes = std::holds_alternative<Submit>(wish.command) || std::holds_alternative<CreateStep>(wish.command);
+  if (makes && wish.key.empty()) wish.key = new_key();
+  AnswerBody body = TRY(ask("/v1/commands", wish, makes ? Again::always : Again::while_unsent,
                             options_.submit_deadline));
   if (body.reply) return api::Answer(std::move(*body.reply));
   if (body.refusal) return api::Answer(std::move(*body.refusal));
@@ -146,6 +146,10 @@ Result<api::ListHeader> Client::jobs(const api::JobQuery& query, const std::func
   return list<api::JobView>(post("/v1/jobs/list", kRowsType, query), visit);
 }
 
+Result<api::ListHeader> Client::steps(const api::StepQuery& query, const std::function<void(api::StepView&)>& visit) {
+  return list<api::StepView>(post("/v1/steps/list", kRowsType, query), visit);
+}
+
 Result<api::ListHeader> Client::nodes(const std::function<void(api::NodeView&)>& visit) {
   return list<api::NodeView>(get("/v1/nodes", kRowsType), visit);
 }
@@ -188,13 +192,25 @@ Result<std::string> Client::environment(JobId job) {
   return std::move(response.body);
 }
 
-Result<std::vector<api::JobView>> Client::wait_ended(JobId job) {
-  // Shorter than answer_patience, so that a silent controller is told apart from a long job.
-  const Duration patience = std::max(options_.answer_patience / 2, Duration(1));
-  const std::string target = job_path(job, "/wait?patience_ms=" + std::to_string(patience.count()));
-  for (Duration lost = since_boot();;) {
+Result<std::vector<api::JobView>> Client::wait_ended(JobId job) { return wait(job, false, Duration::max()); }
+
+Result<std::vector<api::JobView>> Client::wait_started(JobId job, Duration patience) {
+  return wait(job, true, patience);
+}
+
+Result<std::vector<api::JobView>> Client::wait(JobId job, bool for_start, Duration patience) {
+  const auto has_come = [for_start](const api::JobView& view) {
+    if (!for_start) return view.phase == Phase::ended;
+    return view.phase != Phase::waiting && view.phase != Phase::placed;
+  };
+  const Duration begin = since_boot();
+  for (Duration lost = begin;;) {
+    // Shorter than answer_patience, so that a silent controller is told apart from a long job.
+    const Duration left = patience == Duration::max() ? patience : patience - (since_boot() - begin);
+    const Duration once = std::clamp(left, Duration(1), std::max(options_.answer_patience / 2, Duration(1)));
+    const std::string target = job_path(job, "/wait?patience_ms=" + std::to_string(once.count()));
     std::vector<api::JobView> views;
-    const auto header = list<api::JobView>(get(target, kRowsType),
+    const auto header = list<api::JobView>(get(for_start ? target + "&for=started" : target, kRowsType),
                                            [&views](api::JobView& view) { views.push_back(std::move(view)); });
     if (!header) {
       if (header.error().code != Errc::unavailable || since_boot() - lost > options_.submit_deadline) {
@@ -203,10 +219,19 @@ Result<std::vector<api::JobView>> Client::wait_ended(JobId job) {
       pause_for(kLongestPause);
       continue;
     }
-    const bool ended = std::ranges::all_of(views, [](const api::JobView& view) { return view.phase == Phase::ended; });
-    if (ended) return views;
+    if (std::ranges::all_of(views, has_come) || since_boot() - begin >= patience) return views;
     lost = since_boot();
   }
+}
+
+Result<api::Answer> Client::keep(JobId job) {
+  const wire::ClientRequest request{"POST", job_path(job, "/keep"), {{"Accept", std::string(kProtoType)}}, {}, {}};
+  const wire::Response response = TRY(call(request, Again::always, options_.connect_patience));
+  if (!response.header("Content-Type").starts_with(kProtoType)) return error_of(response);
+  AnswerBody body = TRY(decode<AnswerBody>(response.body));
+  if (body.reply) return api::Answer(std::move(*body.reply));
+  if (body.refusal) return api::Answer(std::move(*body.refusal));
+  return error_of(response);
 }
 
 }  // namespace drover::native

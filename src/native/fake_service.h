@@ -20,6 +20,11 @@ class FakeService : public api::Service {
   std::map<PayloadHash, std::string> payloads;
   std::optional<Refusal> refuse;
   std::vector<std::function<void(std::vector<api::JobView>)>> waiting;
+  std::vector<std::function<void(std::vector<api::JobView>)>> waiting_for_start;
+  std::vector<api::StepView> step_views;
+  std::vector<JobId> kept;
+  Duration last_patience{0};
+  api::StepQuery last_steps;
   api::JobQuery last_query;
   HistoryQuery last_history;
 
@@ -82,6 +87,19 @@ class FakeService : public api::Service {
   }
   void wait_ended(JobId, Duration, std::function<void(std::vector<api::JobView>)> done) override {
     waiting.push_back(std::move(done));
+  }
+  void wait_started(JobId, Duration patience, std::function<void(std::vector<api::JobView>)> done) override {
+    last_patience = patience;
+    waiting_for_start.push_back(std::move(done));
+  }
+  api::ListHeader steps(const api::StepQuery& query, const std::function<void(const api::StepView&)>& visit) override {
+    last_steps = query;
+    for (const api::StepView& view : step_views) visit(view);
+    return {};
+  }
+  std::optional<Refusal> keep(const Caller&, JobId job) override {
+    kept.push_back(job);
+    return std::exchange(refuse, std::nullopt);
   }
 };
 

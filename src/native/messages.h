@@ -18,6 +18,7 @@ struct Wish {
   std::optional<JobSpec> spec;
   std::string script;
   std::string environment;  // NUL-separated NAME=value; in JSON it must be UTF-8
+  std::optional<StepSpec> step_spec;
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(2, "key", self.key);
@@ -25,6 +26,7 @@ struct Wish {
     visit(4, "spec", self.spec);
     visit(5, "script", self.script);
     visit(6, "environment", self.environment);
+    visit(7, "step_spec", self.step_spec);
   }
 };
 

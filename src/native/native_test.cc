@@ -329,5 +329,67 @@ TEST(Native, TheStateFolderOfTheEnvironmentIsTheCluster) {
   ::unsetenv("DROVER_STATE");
 }
 
+TEST(Native, StepsAreListedAndAskedForByJobStepAndUser) {
+  Cluster cluster;
+  api::StepView view{.job = JobId(17), .number = 1, .name = "train", .phase = StepPhase::running};
+  view.shares.push_back({.share = {.node = "n1"}, .tasks = {{.first = 0, .last = 3}}, .stream_path = "/run/x"});
+  cluster.service.step_views = {view};
+  std::vector<api::StepView> found;
+  const api::StepQuery query{.jobs = {{.job = JobId(17)}}, .step = 0, .users = {"ada"}};
+  const auto header = cluster.client().steps(query, [&](api::StepView& v) { found.push_back(v); });
+  ASSERT_TRUE(header.has_value()) << header.error().message;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].shares.at(0).stream_path, "/run/x");
+  EXPECT_EQ(cluster.service.last_steps.step, 0U);
+
+  const auto text = cluster.http({"GET", "/v1/steps?job=17,18&step=0&user=ada", {}, {}, {}});
+  EXPECT_EQ(text.status, 200);
+  EXPECT_NE(text.body.find("\"name\":\"train\""), std::string::npos) << text.body;
+  EXPECT_EQ(cluster.service.last_steps.jobs.size(), 2U);
+  EXPECT_EQ(cluster.service.last_steps.step, 0U);
+  EXPECT_EQ(cluster.service.last_steps.users, (std::vector<std::string>{"ada"}));
+  EXPECT_EQ(cluster.http({"GET", "/v1/steps?jobs=17", {}, {}, {}}).status, 400);
+}
+
+TEST(Native, AStepIsSentAgainWithItsKeyAndItsSpec) {
+  Cluster cluster;
+  Wish wish;
+  wish.command = CreateStep{.job = JobId(17), .step = {.name = "train"}};
+  wish.step_spec = StepSpec{.door = "slurm"};
+  ASSERT_TRUE(cluster.client().execute(wish).has_value());
+  EXPECT_FALSE(cluster.service.wishes.at(0).key.empty());
+  EXPECT_EQ(cluster.service.wishes.at(0).step_spec->door, "slurm");
+}
+
+TEST(Native, WaitsForAStartAndKeepsAnAllocation) {
+  Cluster cluster;
+  std::thread waiter([&] {
+    const auto views = cluster.client().wait_started(JobId(1), seconds(30));
+    ASSERT_TRUE(views.has_value()) << views.error().message;
+    EXPECT_EQ(views->at(0).phase, Phase::running);
+  });
+  const auto asked = [&](std::size_t count) {
+    for (int i = 0; i < 1000 && cluster.service.waiting_for_start.size() < count; ++i) ::usleep(5'000);
+    return cluster.service.waiting_for_start.at(count - 1);
+  };
+  api::JobView view = a_view(1);
+  view.phase = Phase::placed;
+  asked(1)({view});
+  view.phase = Phase::running;
+  asked(2)({view});
+  waiter.join();
+  EXPECT_LE(cluster.service.last_patience, milliseconds(2500));
+  EXPECT_EQ(cluster.http({"GET", "/v1/jobs/1/wait?for=lunch", {}, {}, {}}).status, 400);
+
+  const auto kept = cluster.client().keep(JobId(1));
+  ASSERT_TRUE(kept.has_value()) << kept.error().message;
+  EXPECT_EQ(std::get<Reply>(*kept).job, JobId(1));
+  cluster.service.refuse = Refusal{.code = RefusalCode::already_ended};
+  const auto refused = cluster.client().keep(JobId(1));
+  ASSERT_TRUE(refused.has_value()) << refused.error().message;
+  EXPECT_EQ(std::get<Refusal>(*refused).code, RefusalCode::already_ended);
+  EXPECT_EQ(cluster.service.kept.size(), 2U);
+}
+
 }  // namespace
 }  // namespace drover::native

@@ -98,15 +98,28 @@ Result<JobRef> job_ref(std::string_view text) {
   return ref;
 }
 
-Result<std::uint64_t> number_param(const wire::Target& target, std::string_view name, std::uint64_t otherwise) {
-  for (const auto& [found, value] : target.query) {
-    const auto number = parse_uint(value);
-    if (found != name || !number) {
-      return Error{Errc::invalid, "parameter '" + printable(found, 60) + "': only " + std::string(name) + "=NUMBER"};
-    }
-    otherwise = *number;
-  }
-  return otherwise;
+Result<api::StepQuery> step_query(const wire::Target& target) {
+  api::StepQuery query;
+  const Take step = [&query](const std::string& value) { return number(query.step.emplace())(value); };
+  TRY(read_params(target, {{"job", refs(query.jobs)}, {"step", step}, {"user", texts(query.users)}}));
+  return query;
+}
+
+Result<WaitQuery> wait_query(const wire::Target& target) {
+  WaitQuery query;
+  const Take what = [&query](const std::string& value) -> Status {
+    if (value != "started" && value != "ended") return Error{Errc::invalid, "say started or ended"};
+    query.for_start = value == "started";
+    return Done{};
+  };
+  const Take patience = [&query](const std::string& value) -> Status {
+    std::uint32_t ms = 0;
+    TRY(number(ms)(value));
+    query.patience = milliseconds(ms);
+    return Done{};
+  };
+  TRY(read_params(target, {{"for", what}, {"patience_ms", patience}}));
+  return query;
 }
 
 Result<api::JobQuery> job_query(const wire::Target& target) {
@@ -144,6 +157,7 @@ Result<HistoryQuery> history_query(const wire::Target& target) {
                            {"since_ms", instant(query.since)},
                            {"until_ms", instant(query.until)},
                            {"all_attempts", flag(query.all_attempts)},
+                           {"steps", flag(query.steps)},
                            {"limit", number(query.limit)}}));
   return query;
 }

@@ -12,8 +12,12 @@ namespace drover::native {
 [[nodiscard]] Result<HistoryQuery> history_query(const wire::Target& target);
 // "7" or "7_3".
 [[nodiscard]] Result<JobRef> job_ref(std::string_view text);
-// The one number `name`, or `otherwise`.
-[[nodiscard]] Result<std::uint64_t> number_param(const wire::Target& target, std::string_view name,
-                                                 std::uint64_t otherwise);
+[[nodiscard]] Result<api::StepQuery> step_query(const wire::Target& target);
+// ?for=started&patience_ms=500
+struct WaitQuery {
+  bool for_start = false;  // else for the end
+  std::optional<Duration> patience;
+};
+[[nodiscard]] Result<WaitQuery> wait_query(const wire::Target& target);
 
 }  // namespace drover::native

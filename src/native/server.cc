@@ -32,8 +32,9 @@ Result<api::Execute> wish_of(const Ask& ask) {
   if (std::holds_alternative<Submit>(wish.command) && !wish.spec) {
     return Error{Errc::invalid, "spec: a submit needs the job's spec"};
   }
-  return api::Execute{ask.caller,           std::move(wish.key),    std::move(wish.command),
-                      std::move(wish.spec), std::move(wish.script), std::move(wish.environment)};
+  return api::Execute{ask.caller,           std::move(wish.key),         std::move(wish.command),
+                      std::move(wish.spec), std::move(wish.script),      std::move(wish.environment),
+                      std::move(wish.step_spec)};
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ class Server::Routes : public std::enable_shared_from_this<Server::Routes> {
     std::string_view path;  // "*" matches one segment
     Status (Routes::*serve)(Ask& ask);
   };
-  static const std::array<Route, 14> kRoutes;
+  static const std::array<Route, 17> kRoutes;
 
   Status serve(wire::Request&& request, const wire::Responder& responder) {
     Ask ask{std::move(request), {}, responder, {}, false};
@@ -142,21 +143,44 @@ class Server::Routes : public std::enable_shared_from_this<Server::Routes> {
   Status wait(Ask& ask) {
     const JobRef ref = TRY(job_ref(ask.target.path[2]));
     if (!ref.tasks.empty()) return Error{Errc::invalid, "wait for a job, not for one task of it"};
-    const auto most = static_cast<std::uint64_t>(limits_.max_patience.count());
-    const std::uint64_t patience = std::min(most, TRY(number_param(ask.target, "patience_ms", most)));
+    const WaitQuery query = TRY(wait_query(ask.target));
+    const Duration patience = std::min<Duration>(limits_.max_patience, query.patience.value_or(limits_.max_patience));
     const Error unknown = no_job(ask);
-    service_.wait_ended(ref.job, Duration(patience),
-                        [self = shared_from_this(), responder = ask.responder, proto = ask.proto,
+    const auto answer = [self = shared_from_this(), responder = ask.responder, proto = ask.proto,
                          unknown](const std::vector<api::JobView>& views) {
-                          if (views.empty()) {
-                            answer_error(responder, proto, unknown);
-                            return;
-                          }
-                          ListBuilder list(proto, "jobs", {});
-                          for (const api::JobView& view : views) list.add(view);
-                          self->send_list(responder, proto, list.finish({}));
-                        });
+      if (views.empty()) {
+        answer_error(responder, proto, unknown);
+        return;
+      }
+      ListBuilder list(proto, "jobs", {});
+      for (const api::JobView& view : views) list.add(view);
+      self->send_list(responder, proto, list.finish({}));
+    };
+    if (query.for_start) service_.wait_started(ref.job, patience, answer);
+    else service_.wait_ended(ref.job, patience, answer);
     return Done{};
+  }
+
+  Status keep(Ask& ask) {
+    const JobRef ref = TRY(job_ref(ask.target.path[2]));
+    if (!ref.tasks.empty()) return Error{Errc::invalid, "keep a job, not one task of it"};
+    if (const auto refusal = service_.keep(ask.caller, ref.job)) {
+      answer_refusal(ask.responder, ask.proto, *refusal);
+      return Done{};
+    }
+    AnswerBody body;
+    body.reply = Reply{.job = ref.job, .jobs = {ref.job}};
+    answer_value(ask.responder, ask.proto, body);
+    return Done{};
+  }
+
+  Status steps(Ask& ask) { return list_steps(ask, TRY(step_query(ask.target))); }
+  Status steps_of_body(Ask& ask) { return list_steps(ask, TRY(read_body<api::StepQuery>(ask.request))); }
+
+  Status list_steps(Ask& ask, const api::StepQuery& query) {
+    ListBuilder list(ask.proto, "steps", {});
+    const api::ListHeader header = service_.steps(query, [&](const api::StepView& view) { list.add(view); });
+    return send_list(ask, list.finish(header));
   }
 
   Status script(Ask& ask) { return payload(ask, &JobSpec::script); }
@@ -234,7 +258,7 @@ class Server::Routes : public std::enable_shared_from_this<Server::Routes> {
   std::atomic<std::size_t> lists_{0};
 };
 
-const std::array<Server::Routes::Route, 14> Server::Routes::kRoutes{{
+const std::array<Server::Routes::Route, 17> Server::Routes::kRoutes{{
     {"GET", "v1/ping", &Routes::ping},
     {"GET", "v1/status", &Routes::status},
     {"POST", "v1/commands", &Routes::command},
@@ -243,6 +267,9 @@ const std::array<Server::Routes::Route, 14> Server::Routes::kRoutes{{
     {"POST", "v1/jobs/list", &Routes::jobs_of_body},
     {"GET", "v1/jobs/*", &Routes::job},
     {"GET", "v1/jobs/*/wait", &Routes::wait},
+    {"POST", "v1/jobs/*/keep", &Routes::keep},
+    {"GET", "v1/steps", &Routes::steps},
+    {"POST", "v1/steps/list", &Routes::steps_of_body},
     {"GET", "v1/jobs/*/script", &Routes::script},
     {"GET", "v1/jobs/*/environment", &Routes::environment},
     {"GET", "v1/nodes", &Routes::nodes},

@@ -40,7 +40,8 @@ Input Life::next(const Cluster& cluster, bool pass_due) {
   disturbing_ = false;
   if (pass_due && chance_.chance(2, 3)) return Pass{.budget = 1 + up_to(20)};
   const std::uint32_t dice = up_to(99);
-  if (dice < 35) return wish(cluster);
+  if (dice < 28) return wish(cluster);
+  if (dice < 40) return about_step(cluster);
   if (dice < 75) return report(cluster);
   if (dice < 80) return about_node(cluster);
   if (dice < 88) return Pass{.budget = 1 + up_to(20)};
@@ -83,6 +84,10 @@ Submit Life::submit(const Cluster& cluster) {
     s.array = ArrayPending{.tasks = {{.first = up_to(2), .last = 2 + up_to(5), .step = 1 + up_to(1)}}};
     s.array->throttle = up_to(3);
   }
+  if (!s.array && chance_.chance(1, 5)) {
+    s.allocation = true;
+    if (chance_.chance(2, 3)) s.first_step = StepWish{.request = step_request()};
+  }
   const Job* other = some_job(cluster);
   if (other != nullptr && chance_.chance(1, 5)) {
     const auto kind = static_cast<DependencyKind>(up_to(5));
@@ -93,6 +98,60 @@ Submit Life::submit(const Cluster& cluster) {
     s.dependency.cancel_if_never = chance_.chance(1, 3);
   }
   return s;
+}
+
+StepRequest Life::step_request() {
+  StepRequest r;
+  if (chance_.chance(1, 3)) r.min_nodes = 1 + up_to(2);
+  if (r.min_nodes > 0 && chance_.chance(1, 2)) r.max_nodes = r.min_nodes + up_to(1);
+  if (chance_.chance(1, 2)) r.tasks = 1 + up_to(6);
+  if (chance_.chance(1, 6)) r.tasks_per_node = 1 + up_to(2);
+  if (chance_.chance(1, 3)) r.cpus_per_task = 1 + up_to(2);
+  if (chance_.chance(1, 5)) r.memory_rule = MemoryRule::per_node, r.memory = gibibytes(up_to(4));
+  else if (chance_.chance(1, 8)) r.memory_rule = MemoryRule::per_cpu, r.memory = mebibytes(500);
+  if (chance_.chance(1, 5)) r.gpus_per_task = {{.model = "", .count = 1}};
+  else if (chance_.chance(1, 5)) r.gpus = {{.model = "", .count = 1 + up_to(3)}};
+  else r.no_gpus = chance_.chance(1, 3);
+  r.exact = chance_.chance(1, 2);
+  r.overlap = chance_.chance(1, 6);
+  r.overcommit = chance_.chance(1, 8);
+  r.distribution = static_cast<Distribution>(up_to(2));
+  r.plane = 1 + up_to(2);
+  return r;
+}
+
+// A step is made, ended, or reported over; an allocation's client is done.
+Input Life::about_step(const Cluster& cluster) {
+  std::vector<const Job*> running;
+  cluster.jobs().each([&](const Job& job) {
+    if (job.phase == Phase::running || (job.active() && cluster.steps(job.id).next > 0)) running.push_back(&job);
+  });
+  if (running.empty()) return wish(cluster);
+  const Job& job = *running[chance_.below(running.size())];
+  const JobSteps& of = cluster.steps(job.id);
+  Asked asked{.caller = {.uid = job.uid, .gid = job.uid, .user = "x"}};
+  if (of.next == 0 || chance_.chance(1, 2)) {
+    asked.command = CreateStep{.job = job.id, .step = {.name = "s", .request = step_request()}};
+    asked.key = "step" + std::to_string(chance_.chance(1, 8) ? up_to(keys_) : ++keys_);
+    return asked;
+  }
+  const std::uint32_t number = up_to(of.next - 1);
+  const std::uint32_t dice = up_to(11);
+  if (dice == 0) asked.command = EndStep{.job = job.id, .step = number};
+  else if (dice == 1) asked.command = SignalStep{.job = job.id, .step = number, .signal = 10};
+  else if (dice == 2) asked.command = EndAllocation{.job = job.id, .exit = {.code = static_cast<std::int32_t>(up_to(1))}};
+  if (dice <= 2) {
+    disturbing_ = dice == 2;
+    return asked;
+  }
+  const auto& shares = job.placement->shares;
+  return ReportStepEnded{.node = shares[chance_.below(shares.size())].node,
+                         .job = job.id,
+                         .attempt = job.attempt,
+                         .step = number,
+                         .cause = chance_.chance(1, 3) ? Cause::failed : Cause::completed,
+                         .exit = {.code = static_cast<std::int32_t>(up_to(2))},
+                         .leftover = chance_.chance(1, 25)};
 }
 
 Input Life::wish(const Cluster& cluster) {

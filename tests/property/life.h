@@ -28,6 +28,8 @@ class Life {
   [[nodiscard]] Submit submit(const Cluster& cluster);
   [[nodiscard]] Input about_job(const Cluster& cluster);
   [[nodiscard]] Input about_node(const Cluster& cluster);
+  [[nodiscard]] StepRequest step_request();
+  [[nodiscard]] Input about_step(const Cluster& cluster);
   [[nodiscard]] Input report(const Cluster& cluster);
   [[nodiscard]] const Job* some_job(const Cluster& cluster);
   [[nodiscard]] std::uint32_t up_to(std::uint32_t n) { return static_cast<std::uint32_t>(chance_.below(n + 1ULL)); }

@@ -13,6 +13,7 @@
 #include "base/proto.h"
 #include "base/text.h"
 #include "domain/facts.h"
+#include "domain/step_layout.h"
 #include "engine/core.h"
 #include "engine/explain.h"
 #include "engine/pass.h"
@@ -58,6 +59,50 @@ void check_ledger(const Cluster& cluster) {  // S1, S3
     for (const Device& device : node.devices) {
       EXPECT_EQ(device.used, devices[device.id]);
       EXPECT_LE(device.used, Milli::of(1000));
+    }
+  }
+}
+
+// What steps hold fits into their job's shares, part by part, and no step outlives its job.
+void check_steps(const Cluster& cluster) {
+  for (const auto& [id, of] : cluster.all_steps()) {
+    const Job& job = *cluster.job(id);
+    std::map<NodeId, NodeShare> held;
+    for (const auto& [number, step] : of.steps) {
+      EXPECT_LT(number, of.next);
+      if (step.phase == StepPhase::ended) continue;
+      EXPECT_TRUE(job.active()) << "step " << id.value() << "." << number << " of an ended job";
+      EXPECT_EQ(step.attempt, job.attempt);
+      std::uint32_t tasks = 0;
+      std::set<std::uint32_t> numbers;
+      for (const StepShare& part : step.shares) {
+        const NodeShare& own = part.share;
+        const auto of_job = std::ranges::find(job.placement->shares, own.node, &NodeShare::node);
+        ASSERT_NE(of_job, job.placement->shares.end());
+        const std::vector<std::uint32_t> here = numbers_of(part.tasks);
+        EXPECT_EQ(here.size(), own.tasks);
+        EXPECT_GT(own.tasks, 0U);
+        numbers.insert(here.begin(), here.end());
+        tasks += own.tasks;
+        CpuSet beyond = own.cpus;
+        beyond -= of_job->cpus;
+        EXPECT_TRUE(beyond.empty()) << "CPUs that the job hasn't";
+        for (const Grant& grant : own.devices) EXPECT_NE(std::ranges::find(of_job->devices, grant), of_job->devices.end());
+        EXPECT_LE(own.memory, of_job->memory);
+        EXPECT_TRUE(!step.uses(own.node) || job.holds(own.node)) << "a step on a node that the job has left";
+        if (step.request.overlap || !step.uses(own.node)) continue;
+        NodeShare& all = held[own.node];
+        EXPECT_FALSE(all.cpus.intersects(own.cpus)) << "a CPU in two steps";
+        all.cpus |= own.cpus;
+        all.memory += own.memory;
+        EXPECT_LE(all.memory, of_job->memory);
+        for (const Grant& grant : own.devices) {
+          EXPECT_EQ(std::ranges::find(all.devices, grant), all.devices.end()) << "a GPU in two steps";
+          all.devices.push_back(grant);
+        }
+      }
+      EXPECT_EQ(numbers.size(), tasks);
+      EXPECT_EQ(*numbers.rbegin(), tasks - 1);
     }
   }
 }
@@ -245,6 +290,7 @@ void live(std::uint64_t seed, int steps) {
     ASSERT_TRUE(replayed == core.view()) << "step " << n;
     check_ledger(core.view());
     check_jobs(core.view());
+    check_steps(core.view());
     if (restarts.chance(1, 8)) check_rows(core.view());
     due = out.pass_due;
   }

@@ -22,6 +22,12 @@ constexpr const char* kSchema = R"(
   CREATE INDEX IF NOT EXISTS jobs_by_end ON jobs(until_ms);
 )";
 
+constexpr const char* kStepSchema = R"(
+  CREATE TABLE IF NOT EXISTS steps(
+    job INTEGER NOT NULL, restart INTEGER NOT NULL, step INTEGER NOT NULL, crc INTEGER NOT NULL, row BLOB NOT NULL,
+    PRIMARY KEY(job, restart, step)) WITHOUT ROWID;
+)";
+
 std::int64_t number_of(JobId id) { return static_cast<std::int64_t>(id.value()); }
 
 // ",n1,n2,": so that one node can be found in it.
@@ -33,13 +39,15 @@ std::string marked(const std::vector<std::string>& nodes) {
 
 std::int64_t milliseconds_of(Instant at) { return at.time_since_epoch().count(); }
 
-Result<HistoryRow> row_of(const Database& database, const Query& query) {
+// Columns: CRC, row, job.
+template <class Row>
+Result<Row> row_of(const Database& database, const Query& query) {
   const std::string bytes = query.bytes(1);
   const std::string name = "the row of job " + std::to_string(query.number(2));
   if (crc32_of(bytes) != static_cast<std::uint32_t>(query.number(0))) {
     return Error{Errc::unavailable, name + " is damaged: its CRC differs"}.under(database.path());
   }
-  auto row = decode<HistoryRow>(bytes);
+  auto row = decode<Row>(bytes);
   if (!row) return std::move(row).error().under(database.path() + ": " + name);
   return row;
 }
@@ -70,6 +78,10 @@ Status History::prepare(const std::string& cluster) {
   if (own != cluster) {
     return Error{Errc::conflict, path + ": it is the history of cluster " + printable(own) + ", not of " + cluster};
   }
+  TRY(writer_.run(kStepSchema));
+  put_step_ = TRY(Statement::prepare(writer_, "INSERT OR REPLACE INTO steps VALUES(?1,?2,?3,?4,?5)"));
+  read_steps_ = TRY(Statement::prepare(
+      reader_, "SELECT crc, row, job FROM steps WHERE job = ?1 AND restart = ?2 ORDER BY step"));
   put_ = TRY(Statement::prepare(
       writer_, "INSERT OR REPLACE INTO jobs VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)"));
   read_position_ = TRY(Statement::prepare(writer_, "SELECT position FROM meta"));
@@ -98,12 +110,21 @@ Status History::put(const HistoryRow& row) {
   return query.run();
 }
 
-Status History::upsert(std::uint64_t position, std::span<const HistoryRow> rows) {
+Status History::put(const EndedStep& step) {
+  const std::string bytes = encode(step.row);
+  Query query(writer_, put_step_);
+  query.number(1, number_of(step.job)).number(2, step.restarts).number(3, step.row.number);
+  query.number(4, crc32_of(bytes)).blob(5, bytes);
+  return query.run();
+}
+
+Status History::upsert(std::uint64_t position, std::span<const HistoryRow> rows, std::span<const EndedStep> steps) {
   if (position <= TRY(this->position())) return Done{};
   const std::lock_guard lock(writer_mutex_);
   const auto write = [&]() -> Status {
     TRY(writer_.run("BEGIN IMMEDIATE"));
     for (const HistoryRow& row : rows) TRY(put(row));
+    for (const EndedStep& step : steps) TRY(put(step));
     {
       Query query(writer_, set_position_);
       TRY(query.number(1, static_cast<std::int64_t>(position)).run());
@@ -137,8 +158,24 @@ Result<std::vector<HistoryRow>> History::query(const HistoryQuery& filter) {
     if (const auto* text = std::get_if<std::string>(&value)) query.text(index, *text);
   }
   std::vector<HistoryRow> rows;
-  while (TRY(query.step())) rows.push_back(TRY(row_of(reader_, query)));
+  while (TRY(query.step())) rows.push_back(TRY(row_of<HistoryRow>(reader_, query)));
+  if (filter.steps) {
+    for (HistoryRow& row : rows) row.steps = TRY(read_steps(row.job, row.restarts));
+  }
   return rows;
+}
+
+Result<std::vector<StepRow>> History::steps(JobId job, std::uint32_t restarts) {
+  const std::lock_guard lock(reader_mutex_);
+  return read_steps(job, restarts);
+}
+
+Result<std::vector<StepRow>> History::read_steps(JobId job, std::uint32_t restarts) {
+  Query query(reader_, read_steps_);
+  query.number(1, number_of(job)).number(2, restarts);
+  std::vector<StepRow> steps;
+  while (TRY(query.step())) steps.push_back(TRY(row_of<StepRow>(reader_, query)));
+  return steps;
 }
 
 }  // namespace drover::store

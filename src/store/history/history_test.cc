@@ -176,5 +176,24 @@ TEST_F(HistoryTest, ADamagedRowIsNamedNotServed) {
   EXPECT_NE(found({}).find("history.db: the row of job 5 is damaged"), std::string::npos) << found({});
 }
 
+TEST_F(HistoryTest, StepsComeWithTheirAttemptWhenAskedFor) {
+  HistoryRow second = ended(1, 100);
+  second.restarts = 1;
+  put({ended(1)});
+  const StepRow first{.number = 0, .name = "a", .cause = Cause::failed, .exit = {.code = 3}, .nodes = {"n1"}};
+  const StepRow other{.number = 1, .name = "b", .cause = Cause::completed};
+  const std::vector<EndedStep> steps{{JobId(1), 0, other}, {JobId(1), 0, first}, {JobId(1), 1, other}};
+  ASSERT_TRUE(history_->upsert(++position_, std::vector<HistoryRow>{second}, steps));
+  reopen();
+  auto rows = history_->query({.all_attempts = true, .steps = true});
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_EQ(rows->at(0).steps, (std::vector<StepRow>{first, other}));
+  EXPECT_EQ(rows->at(1).steps, (std::vector<StepRow>{other}));
+  EXPECT_TRUE(history_->query({})->at(0).steps.empty()) << "not asked for";
+  EXPECT_EQ(history_->steps(JobId(1), 0)->size(), 2U);
+  EXPECT_TRUE(history_->steps(JobId(2), 0)->empty());
+}
+
 }  // namespace
 }  // namespace drover::store
