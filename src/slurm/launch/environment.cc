@@ -12,7 +12,7 @@ namespace drover::slurm {
 namespace {
 
 // Items of --export: commas separate, except inside quotes, which are dropped.
-Result<std::vector<std::string>> export_items(std::string_view text) {
+Result<std::vector<std::string>> export_items(std::string_view text, std::string_view program) {
   std::vector<std::string> items(1);
   char quote = 0;
   for (const char c : text) {
@@ -25,7 +25,7 @@ Result<std::vector<std::string>> export_items(std::string_view text) {
     }
   }
   if (quote != 0)
-    return Error{Errc::invalid, error_line("sbatch", "Invalid --export specification")};
+    return Error{Errc::invalid, error_line(program, "Invalid --export specification")};
   return items;
 }
 
@@ -148,8 +148,8 @@ void describe_request(Environment& env, const api::JobView& job) {
   if (said("export")) env["SLURM_EXPORT_ENV"] = extra.at("export");
 }
 
-Result<Exported> exported(const std::optional<std::string>& export_words,
-                          const Environment& environment) {
+Result<Exported> exported(const std::optional<std::string>& export_words, const Environment& environment,
+                          std::string_view program) {
   Exported result;
   if (!export_words || iequals(*export_words, "ALL")) {
     result.variables = environment;
@@ -161,7 +161,7 @@ Result<Exported> exported(const std::optional<std::string>& export_words,
   if (iequals(*export_words, "NIL")) return result;
   result.with_login = iequals(*export_words, "NONE");
   if (result.with_login) return result;
-  for (const std::string& item : TRY(export_items(*export_words))) {
+  for (const std::string& item : TRY(export_items(*export_words, program))) {
     const std::size_t equals = item.find('=');
     if (iequals(item, "ALL")) {
       for (const auto& [name, value] : environment) result.variables.emplace(name, value);

@@ -18,7 +18,7 @@ struct Exported {
   bool with_login = false;  // NONE: the node's login environment, as --get-user-env
 };
 [[nodiscard]] Result<Exported> exported(const std::optional<std::string>& export_words,
-                                        const Environment& environment);
+                                        const Environment& environment, std::string_view program = "sbatch");
 
 // NAME=value, each followed by a NUL.
 [[nodiscard]] std::string encode_environment(const Environment& environment);

@@ -7,6 +7,7 @@
 #include "slurm/exit.h"
 #include "slurm/script/hostlist.h"
 #include "slurm/script/memory.h"
+#include "slurm/script/request.h"
 
 namespace drover::slurm::setters {
 namespace {
@@ -20,7 +21,8 @@ Error with_hint(const Setting& setting, Errc code, std::string message, std::str
 
 // Values that Slurm leaves to its controller are refused in the controller's words.
 Error failed_submission(const Setting& setting, std::string_view why, std::string_view hint) {
-  return with_hint(setting, Errc::denied, line(setting, "Batch job submission failed: " + std::string(why)), hint);
+  return with_hint(setting, Errc::denied,
+                   line(setting, std::string(failed_words(setting.context->program)) + std::string(why)), hint);
 }
 
 std::string_view value_of(const Setting& setting) { return setting.value.value_or(""); }

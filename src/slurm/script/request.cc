@@ -7,26 +7,32 @@
 #include "slurm/launch/environment.h"
 
 namespace drover::slurm {
-namespace {
 
-Result<std::vector<GpuAsk>> gpu_asks(const std::vector<Gres>& list) {
+std::string_view failed_words(std::string_view program) {
+  return program == "sbatch" ? "Batch job submission failed: " : "Unable to allocate resources: ";
+}
+
+Result<std::vector<GpuAsk>> gpu_asks(const std::vector<Gres>& list, std::string_view program) {
+  const auto failed = [&](std::string_view why) {
+    return error_line(program, failed_words(program)).append(why);
+  };
   std::vector<GpuAsk> asks;
   for (const Gres& gres : list) {
     if (gres.name != "gpu") {
-      return Error{
-          Errc::denied,
-          error_line("sbatch", "Batch job submission failed: Invalid generic resource (gres) specification") + "\n" +
-              error_line("sbatch", "the only generic resource is gpu, '" + printable(gres.name) + "' is none")};
+      return Error{Errc::denied, failed("Invalid generic resource (gres) specification") + "\n" +
+                                     error_line(program, "the only generic resource is gpu, '" +
+                                                             printable(gres.name) + "' is none")};
     }
     if (gres.count > 0xffffffff) {
-      return Error{
-          Errc::denied,
-          error_line("sbatch", "Batch job submission failed: Requested node configuration is not available")};
+      return Error{Errc::denied, failed("Requested node configuration is not available")};
     }
-    if (gres.count > 0) asks.push_back({.model = gres.type, .count = static_cast<std::uint32_t>(gres.count)});
+    if (gres.count > 0)
+      asks.push_back({.model = gres.type, .count = static_cast<std::uint32_t>(gres.count)});
   }
   return asks;
 }
+
+namespace {
 
 void set_memory(Request& request, const SbatchOptions& options) {
   if (options.mem_per_cpu_mib.set()) {
@@ -36,12 +42,13 @@ void set_memory(Request& request, const SbatchOptions& options) {
     request.memory_rule = MemoryRule::per_gpu;
     request.memory = mebibytes(options.mem_per_gpu_mib.value);
   } else if (options.mem_mib.set()) {
-    request.memory_rule = options.mem_mib.value == 0 ? MemoryRule::whole_node : MemoryRule::per_node;
+    request.memory_rule =
+        options.mem_mib.value == 0 ? MemoryRule::whole_node : MemoryRule::per_node;
     request.memory = mebibytes(options.mem_mib.value);
   }
 }
 
-Result<Request> make_request(const SbatchOptions& options) {
+Result<Request> make_request(const SbatchOptions& options, std::string_view program) {
   Request request;
   if (options.nodes) {
     request.min_nodes = options.nodes->least;
@@ -52,9 +59,10 @@ Result<Request> make_request(const SbatchOptions& options) {
   if (options.cpus_per_task.set()) request.cpus_per_task = options.cpus_per_task.value;
   if (options.cpus_per_gpu.set()) request.cpus_per_gpu = options.cpus_per_gpu.value;
   set_memory(request, options);
-  request.gpus_per_node = TRY(gpu_asks(options.gpus_per_node.empty() ? options.gres : options.gpus_per_node));
-  request.gpus_per_task = TRY(gpu_asks(options.gpus_per_task));
-  request.gpus_per_job = TRY(gpu_asks(options.gpus));
+  request.gpus_per_node =
+      TRY(gpu_asks(options.gpus_per_node.empty() ? options.gres : options.gpus_per_node, program));
+  request.gpus_per_task = TRY(gpu_asks(options.gpus_per_task, program));
+  request.gpus_per_job = TRY(gpu_asks(options.gpus, program));
   request.gpu_condition = options.extra.value_or("");
   request.features = options.constraint.value_or("");
   request.include_nodes = options.nodelist;
@@ -65,8 +73,10 @@ Result<Request> make_request(const SbatchOptions& options) {
   request.threads_per_core = options.threads_per_core.value_or(0);
   if (options.hint == Hint::nomultithread) request.threads_per_core = 1;
   if (options.hint == Hint::memory_bound) {
-    return Error{Errc::invalid,
-                 error_line("sbatch", "--hint=memory_bound is not supported by drover yet: use --cpus-per-task")};
+    return Error{
+        Errc::invalid,
+        error_line(program,
+                   "--hint=memory_bound is not supported by drover yet: use --cpus-per-task")};
   }
   return request;
 }
@@ -78,7 +88,8 @@ ArrayPending make_array(const ArraySpec& spec) {
                      .max = spec.tasks.back()};
   const auto& tasks = spec.tasks;
   bool even = tasks.size() > 1;
-  for (std::size_t i = 2; i < tasks.size(); ++i) even = even && tasks[i] - tasks[i - 1] == tasks[1] - tasks[0];
+  for (std::size_t i = 2; i < tasks.size(); ++i)
+    even = even && tasks[i] - tasks[i - 1] == tasks[1] - tasks[0];
   if (even) array.step = tasks[1] - tasks[0];
   if (even && array.step > 1) {
     array.tasks = {{tasks.front(), tasks.back(), array.step}};
@@ -147,20 +158,23 @@ JobSpec make_spec(const SbatchOptions& options, const SubmitFacts& facts) {
   spec.mail_user = options.mail_user.value_or("");
   spec.mail_types = join(options.mail_types, ",");
   if (options.signal) {
-    spec.warn = {.signal = static_cast<std::uint32_t>(options.signal->number),
-                 .before = seconds(options.signal->before_end_s),
-                 .target = options.signal->batch_shell_only ? SignalTarget::batch : SignalTarget::steps};
+    spec.warn = {
+        .signal = static_cast<std::uint32_t>(options.signal->number),
+        .before = seconds(options.signal->before_end_s),
+        .target = options.signal->batch_shell_only ? SignalTarget::batch : SignalTarget::steps};
   }
   // What only this door needs again, when it tells the job about itself.
   spec.extra["submit_dir"] = facts.work_dir;
-  if (options.cpus_per_task.set()) spec.extra["cpus_per_task"] = std::to_string(options.cpus_per_task.value);
+  if (options.cpus_per_task.set())
+    spec.extra["cpus_per_task"] = std::to_string(options.cpus_per_task.value);
   if (!options.gpus_per_node.empty()) spec.extra["gpus_per_node"] = "1";
   if (!options.dependency_text.empty()) spec.extra["dependency"] = options.dependency_text;
   if (options.hint == Hint::multithread) spec.extra["hint"] = "multithread";
   if (options.hint == Hint::nomultithread) spec.extra["hint"] = "nomultithread";
   if (options.hint == Hint::compute_bound) spec.extra["hint"] = "compute_bound";
   if (options.wait_all_nodes) spec.extra["wait_all_nodes"] = *options.wait_all_nodes ? "1" : "0";
-  if (options.export_env && !iequals(*options.export_env, "ALL")) spec.extra["export"] = *options.export_env;
+  if (options.export_env && !iequals(*options.export_env, "ALL"))
+    spec.extra["export"] = *options.export_env;
   for (const auto& [name, value] : options.foreign) spec.extra["foreign." + name] = value;
   return spec;
 }
@@ -173,11 +187,12 @@ Result<api::Execute> make_submit(const SbatchOptions& options, const SubmitFacts
   submit.account = options.account.value_or("");
   submit.qos = options.qos.value_or("");
   submit.partitions = options.partition.value_or("");
-  submit.request = TRY(make_request(options));
+  submit.request = TRY(make_request(options, facts.program));
   if (options.begin) submit.begin = Instant(seconds(*options.begin));
   if (options.deadline) submit.deadline = Instant(seconds(*options.deadline));
   if (options.time_min) submit.min_limit = *options.time_min;
-  if (options.time_set) submit.limit = options.time_limit ? Duration(*options.time_limit) : Duration(0);
+  if (options.time_set)
+    submit.limit = options.time_limit ? Duration(*options.time_limit) : Duration(0);
   if (options.priority) {
     // 0 is Slurm's way to say "held".
     if (*options.priority == 0) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/service.h"
@@ -12,6 +13,7 @@ namespace drover::slurm {
 
 // What the command knows besides the options.
 struct SubmitFacts {
+  std::string program = "sbatch";
   std::string script;                  // its text
   std::string script_path;             // absolute; "" for --wrap and stdin
   std::string default_name;            // of the job: the script's file name, "wrap", "sbatch"
@@ -24,6 +26,10 @@ struct SubmitFacts {
   std::map<std::string, std::int64_t> rlimits;
   Environment environment;  // as exported
 };
+
+// "Batch job submission failed: ", as this command begins its word about a refusal.
+[[nodiscard]] std::string_view failed_words(std::string_view program);
+[[nodiscard]] Result<std::vector<GpuAsk>> gpu_asks(const std::vector<Gres>& list, std::string_view program);
 
 [[nodiscard]] Result<api::Execute> make_submit(const SbatchOptions& options, const SubmitFacts& facts);
 
