@@ -129,8 +129,6 @@ void Channel::finish() {
   ERR_clear_error();
 }
 
-bool Channel::pending() const { return SSL_has_pending(session_.get()) == 1; }
-
 Result<CertificateInfo> Channel::peer() const { return peer_of(session_.get()); }
 
 Status Channel::handshake_within(std::chrono::milliseconds limit) {

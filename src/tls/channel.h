@@ -31,12 +31,11 @@ class Channel {
   Channel(const Context& context, Fd fd, Expect expect);
 
   [[nodiscard]] Step handshake();
+  // Until it wants something: what was received and not read yet makes no socket readable.
   [[nodiscard]] Moved read(std::span<char> into);
   [[nodiscard]] Moved write(std::string_view bytes);
   // Says that nothing more will be written; as far as the socket takes it at once.
   void finish();
-  // Bytes that were received and not read: poll doesn't tell of them.
-  [[nodiscard]] bool pending() const;
   [[nodiscard]] int fd() const { return fd_.get(); }
   // After the handshake; not_found when the peer showed no certificate.
   [[nodiscard]] Result<CertificateInfo> peer() const;

@@ -78,7 +78,6 @@ Result<std::unique_ptr<Membership>> Membership::make(const wire::Endpoint& contr
   const tls::Rules rules{.cluster = info.identity.cluster};
   std::unique_ptr<Membership> made(new Membership(controller, credentials, std::move(info), file));
   made->context_ = TRY(tls::Context::make(tls::Context::Side::client, credentials, rules));
-  made->server_ = TRY(tls::Context::make(tls::Context::Side::server, credentials, rules));
   return made;
 }
 
@@ -119,8 +118,6 @@ Result<std::unique_ptr<Membership>> Membership::open(const std::string& file) {
   return make(*controller, *credentials, file);
 }
 
-Result<std::shared_ptr<tls::Context>> Membership::server_context() const { return server_; }
-
 Status Membership::greet() const {
   TRY(tls::check_time({.identity = identity_, .validity = validity_}, wall_now()));
   wire::HttpClient http = client(controller_, context_);
@@ -144,7 +141,6 @@ Status Membership::renew() {
   fresh.certificate = answer.certificate;
   const tls::CertificateInfo info = TRY(tls::read_certificate(fresh.certificate));
   TRY(context_->replace(fresh));
-  TRY(server_->replace(fresh));
   TRY(keep(file_, controller_, fresh));
   const std::lock_guard lock(mutex_);
   credentials_ = std::move(fresh);

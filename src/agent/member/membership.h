@@ -34,8 +34,6 @@ class Membership {
   [[nodiscard]] const wire::Endpoint& controller() const { return controller_; }
   [[nodiscard]] const std::string& node() const { return identity_.name; }
   [[nodiscard]] const std::shared_ptr<tls::Context>& context() const { return context_; }
-  // For the TLS server that other nodes' agents reach.
-  [[nodiscard]] Result<std::shared_ptr<tls::Context>> server_context() const;
   // Another address of the same controller, for this process alone.
   void move_to(wire::Endpoint controller) { controller_ = std::move(controller); }
 
@@ -59,7 +57,6 @@ class Membership {
   const tls::Identity identity_;
   const std::string file_;
   std::shared_ptr<tls::Context> context_;
-  std::shared_ptr<tls::Context> server_;
   std::mutex mutex_;
   std::condition_variable wake_;
   tls::Credentials credentials_;
