@@ -12,6 +12,7 @@
 #include <ctime>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/driver/process.h"
 #include "agent/member/membership.h"
@@ -43,6 +44,7 @@ struct Arguments {
   std::string join;
   std::string token;
   std::string address;
+  bool machine_names = false;
 };
 
 std::string g_name = "drover-agent";
@@ -175,11 +177,18 @@ Status run(Arguments arguments) {
   const auto driver = TRY(agent::ProcessDriver::open({.shim_program = program_folder() + "/drover-shim",
                                                       .socket = folder.path + "/keeper.sock",
                                                       .folder = folder.path + "/jobs",
-                                                      .cgroup_root = folder.cgroup_root}));
+                                                      .cgroup_root = folder.cgroup_root,
+                                                      .host_name = arguments.machine_names ? "" : arguments.node}));
   const agent::CgroupTree& cgroups = driver->cgroups();
   agent::Runner runner(*driver, {.devices = devices.all,
                                  .devices_confined = cgroups.backend() != agent::Backend::none,
                                  .environment = {"DROVER_AGENT=" + folder.path}});
+  const std::string hosts_path = driver->hosts_path();
+  std::vector<std::string> limitations = cgroups.off();
+  if (hosts_path.empty() && !arguments.machine_names) {
+    limitations.emplace_back("Jobs see the machine's host name and /etc/hosts, not the node's.");
+  }
+  const std::string stream_path = folder.path + "/stream";
   const Instant started = wall_now();
   const agent::AgentOptions options{
       .controller =
@@ -187,9 +196,14 @@ Status run(Arguments arguments) {
       .websocket =
           member ? tls::client_websocket(member->context(), tls::expect_controller()) : nullptr,
       .journal_path = folder.path + "/journal",
+      .node = arguments.node,
+      .stream_path = stream_path,
+      .part_path = [&](const std::string& key) { return driver->stream_path(key); },
+      .hosts_path = hosts_path,
       .inventory = [&] {
         return agent::make_inventory({.declared = node.declared, .host = agent::probe_host(), .probed = devices.probed,
-                                      .limitations = cgroups.off(), .version = DROVER_VERSION,
+                                      .limitations = limitations, .stream_path = stream_path,
+                                      .version = DROVER_VERSION,
                                       .agent_started = started});
       },
       .pulse = [] {
@@ -228,6 +242,8 @@ int main(int argc, char** argv) {
   app.add_option("--token", arguments.token, "From `drover node token`; needed once");
   app.add_option("--address", arguments.address,
                  "How other nodes reach this one (a name or an IP address)");
+  app.add_flag("--machine-names", arguments.machine_names,
+               "Jobs see the machine's host name and /etc/hosts, not the node's and the cluster's");
   app.set_version_flag("--version", DROVER_VERSION);
   CLI11_PARSE(app, argc, argv);
   if (arguments.controller.starts_with("unix:") && arguments.node.empty()) {

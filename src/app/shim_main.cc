@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: drover-shim keeper --socket PATH --dir FOLDER [--cgroup-root NAME/NAME]\n"
+    "                          [--host-name NAME]\n"
     "Starts the keeper of one node in the background. It is the agent that calls this.\n";
 
 }  // namespace
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
     std::string* const target = name == "--socket"        ? &options.socket
                                 : name == "--dir"         ? &options.folder
                                 : name == "--cgroup-root" ? &options.cgroup_root
+                                : name == "--host-name"   ? &options.host_name
                                                           : nullptr;
     good = target != nullptr;
     if (good) *target = argv[i + 1];

@@ -1,11 +1,13 @@
 #include "base/resume.h"
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace drover {
 namespace {
 
-constexpr std::size_t kHeader = 4;
+constexpr std::size_t kHeader = kFrameHeader;
 constexpr char kMessage = 0;
 constexpr char kConfirm = 1;
 constexpr std::size_t kCount = 8;
@@ -41,6 +43,11 @@ std::string frame(std::string_view message) {
   return header(kMessage, message.size()).append(message);
 }
 
+void begin_frame(std::string& framed) {
+  CHECK(framed.size() >= kHeader && framed.size() <= kHeader + kLargestMessage);
+  framed.replace(0, kHeader, header(kMessage, framed.size() - kHeader));
+}
+
 Result<std::string_view> take_frame(std::string_view& bytes, bool& whole) {
   whole = false;
   if (bytes.size() < kHeader) return std::string_view{};
@@ -53,9 +60,26 @@ Result<std::string_view> take_frame(std::string_view& bytes, bool& whole) {
   return message;
 }
 
-void ResumableStream::send(std::string_view message) {
-  kept_.push_back(frame(message));
-  kept_bytes_ += kept_.back().size();
+void ResumableStream::send(std::string_view message) { send_framed(frame(message)); }
+
+void ResumableStream::send_framed(std::string framed) {
+  kept_bytes_ += framed.size();
+  kept_.push_back(std::move(framed));
+}
+
+void ResumableStream::hold_confirmations(bool hold) {
+  holds_ = hold;
+  if (!hold && std::exchange(held_, false)) plan_confirmation();
+}
+
+void ResumableStream::plan_confirmation() {
+  if (holds_) {
+    held_ = true;
+  } else if (written_ == 0) {
+    confirmation_ = confirmation_of(received_);
+  } else {
+    confirm_due_ = true;
+  }
 }
 
 std::string_view ResumableStream::pending() const {
@@ -110,14 +134,8 @@ Status ResumableStream::feed(std::string_view bytes, const std::function<void(st
       on_message(body);
     }
   }
-  partial_ = std::string(bytes);
-  if (news) {
-    if (written_ == 0) {
-      confirmation_ = confirmation_of(received_);
-    } else {
-      confirm_due_ = true;
-    }
-  }
+  partial_ = !bytes.empty() && bytes.size() == joined.size() ? std::move(joined) : std::string(bytes);
+  if (news) plan_confirmation();
   return Done{};
 }
 
@@ -146,6 +164,7 @@ void ResumableStream::lost() {
   written_ = 0;
   confirmation_.clear();
   confirm_due_ = false;
+  held_ = false;  // the next connection begins with how much we have
   partial_.clear();
 }
 

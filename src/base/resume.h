@@ -21,6 +21,9 @@ inline constexpr std::size_t kLargestMessage = (std::size_t{1} << 20U);
 
 // A single frame of the kind that opens a connection, before the stream proper; same layout, kind 0.
 [[nodiscard]] std::string frame(std::string_view message);
+// Writes the header of a frame into the first kFrameHeader bytes of `framed`; the message is behind them.
+inline constexpr std::size_t kFrameHeader = 4;
+void begin_frame(std::string& framed);
 // The message at the front of `bytes`, which loses it; nothing when it isn't whole yet.
 // invalid: no frame of ours, or one that is too large.
 [[nodiscard]] Result<std::string_view> take_frame(std::string_view& bytes, bool& whole);
@@ -33,6 +36,8 @@ class ResumableStream {
   // ---- sending ----
   // At most kLargestMessage. May be called while full or unconnected; what is kept grows by it.
   void send(std::string_view message);
+  // The same for bytes that are a frame already (begin_frame), so that large ones aren't copied.
+  void send_framed(std::string framed);
   [[nodiscard]] bool full() const { return kept_bytes_ >= window_; }
   [[nodiscard]] bool all_confirmed() const { return kept_.empty(); }
   // What to write next on the connection, empty when there is nothing; wrote() says how much of it went.
@@ -43,6 +48,8 @@ class ResumableStream {
   // Bytes as they came. Calls `on_message` for each whole message, once in the stream's life.
   [[nodiscard]] Status feed(std::string_view bytes, const std::function<void(std::string_view)>& on_message);
   [[nodiscard]] std::uint64_t received() const { return received_; }
+  // While held, the peer isn't told that its messages came, so that it holds back after its window.
+  void hold_confirmations(bool hold);
 
   // ---- connections ----
   // A new connection; the peer says how many messages it has. invalid: it can't have that many, or we
@@ -52,6 +59,7 @@ class ResumableStream {
 
  private:
   void confirm(std::uint64_t count);
+  void plan_confirmation();
 
   std::size_t window_;
   std::deque<std::string> kept_;    // frames not confirmed, the first is message number confirmed_
@@ -61,6 +69,8 @@ class ResumableStream {
   std::size_t written_ = 0;         // of that one, or of the confirmation under way
   std::string confirmation_;        // to be written before kept_[next_]; never in the middle of a message
   bool confirm_due_ = false;
+  bool holds_ = false;
+  bool held_ = false;               // a confirmation, by holds_
   bool connected_ = false;
   std::uint64_t received_ = 0;
   std::string partial_;

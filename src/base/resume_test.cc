@@ -43,6 +43,24 @@ TEST(Resume, FullTellsTheOwnerToHoldBack) {
   EXPECT_TRUE(a.full());
 }
 
+TEST(Resume, AHeldConfirmationGoesOutWhenItIsReleased) {
+  ResumableStream a;
+  ResumableStream b;
+  ASSERT_TRUE(a.connected(0));
+  ASSERT_TRUE(b.connected(0));
+  std::string framed = "....one";
+  begin_frame(framed);
+  a.send_framed(framed);
+  b.hold_confirmations(true);
+  std::vector<std::string> got;
+  while (move_some(a, b, 100, got) > 0) {}
+  EXPECT_EQ(got, (std::vector<std::string>{"one"}));
+  EXPECT_TRUE(b.pending().empty());
+  b.hold_confirmations(false);
+  while (move_some(b, a, 100, got) > 0) {}
+  EXPECT_TRUE(a.all_confirmed());
+}
+
 TEST(Resume, APeerThatIsAheadOrBehindWhatIsKeptIsRefused) {
   ResumableStream a;
   ASSERT_TRUE(a.connected(0));

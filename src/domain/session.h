@@ -123,6 +123,16 @@ struct Welcome {
     visit(5, "head", self.head);
   }
 };
+struct HostAddress {
+  std::string name;     // of a node
+  std::string address;  // as other nodes reach it
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "name", self.name);
+    visit(2, "address", self.address);
+  }
+  friend bool operator==(const HostAddress&, const HostAddress&) = default;
+};
 struct Wanted {
   Epoch epoch;
   Revision revision;
@@ -130,6 +140,7 @@ struct Wanted {
   std::vector<WantedEntry> entries;
   std::vector<HeldAttempt> gone;  // in a difference: confirmed ended, the agent may forget them
   HeadSeen head;
+  std::vector<HostAddress> hosts;  // all nodes of the cluster; empty: as told before
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "epoch", self.epoch);
@@ -138,6 +149,7 @@ struct Wanted {
     visit(4, "entries", self.entries);
     visit(5, "gone", self.gone);
     visit(6, "head", self.head);
+    visit(7, "hosts", self.hosts);
   }
 };
 struct SendSignal {  // at most once, best effort: as kill(2) is

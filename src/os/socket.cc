@@ -42,12 +42,12 @@ Result<Fd> open_socket(int type) {
   return fd;
 }
 
-Result<Fd> bind_at(int type, const std::string& path) {
+Result<Fd> bind_at(int type, const std::string& path, mode_t mode = 0600) {
   const Address address = TRY(address_of(path));
   Fd fd = TRY(open_socket(type));
   ::unlink(path.c_str());
   // The mode of a socket that is bound is that of its inode: the file is never open to others.
-  ::fchmod(fd.get(), 0600);
+  ::fchmod(fd.get(), mode);
   if (::bind(fd.get(), address.get(), address.length) != 0) return system_error(errno, "bind " + path);
   return fd;
 }
@@ -82,6 +82,35 @@ Result<std::string> content_of(int file) {
   return bytes;
 }
 
+// The room for one descriptor beside a message.
+struct Beside {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+  void attach(msghdr& header, int descriptor) {
+    header.msg_control = room.data();
+    header.msg_controllen = room.size();
+    cmsghdr* const item = CMSG_FIRSTHDR(&header);
+    item->cmsg_level = SOL_SOCKET;
+    item->cmsg_type = SCM_RIGHTS;
+    item->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(item), &descriptor, sizeof(descriptor));
+  }
+};
+
+// The last descriptor that came with a message; the others are closed.
+Fd descriptor_of(msghdr& header) {
+  Fd file;
+  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
+    if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(item) + i * sizeof(int), sizeof(int));
+      file = Fd(number);
+    }
+  }
+  return file;
+}
+
 Status send_all(int socket, msghdr* header) {
   while (::sendmsg(socket, header, MSG_NOSIGNAL) < 0) {
     if (errno != EINTR) return system_error(errno, "send a message");
@@ -106,9 +135,24 @@ Result<Fd> connect_packets(const std::string& path) {
   return fd;
 }
 
-Result<Fd> accept_packets(int listening) {
+Result<Fd> accept_connection(int listening) {
   Fd fd(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd) return system_error(errno, "accept a connection");
+  return fd;
+}
+
+Result<Fd> listen_stream(const std::string& path, mode_t mode) {
+  Fd fd = TRY(bind_at(SOCK_STREAM, path, mode));
+  // What the process's umask takes away is given back.
+  if (::chmod(path.c_str(), mode) != 0) return system_error(errno, path);
+  if (::listen(fd.get(), 1024) != 0) return system_error(errno, "listen at " + path);
+  return fd;
+}
+
+Result<Fd> connect_stream(const std::string& path) {
+  const Address address = TRY(address_of(path));
+  Fd fd = TRY(open_socket(SOCK_STREAM));
+  if (::connect(fd.get(), address.get(), address.length) != 0) return system_error(errno, "connect to " + path);
   return fd;
 }
 
@@ -141,16 +185,36 @@ Status send_message(int socket, std::string_view bytes) {
   if (bytes.size() <= kInlineLimit) return send_all(socket, &header);
   const Fd file = TRY(memory_file(bytes));
   part = {.iov_base = &nothing, .iov_len = 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  Beside beside;
+  beside.attach(header, file.get());
+  return send_all(socket, &header);
+}
+
+Status send_with_descriptor(int socket, std::string_view bytes, int descriptor) {
+  iovec part{.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  Beside beside;
+  beside.attach(header, descriptor);
+  const ssize_t n = ::sendmsg(socket, &header, MSG_NOSIGNAL);
+  if (n < 0) return system_error(errno, "hand over a descriptor");
+  if (static_cast<std::size_t>(n) != bytes.size()) return Error{Errc::unavailable, "the peer doesn't read"};
+  return Done{};
+}
+
+Result<Arrived> receive_with_descriptor(int socket, char* into, std::size_t room) {
+  iovec part{.iov_base = into, .iov_len = room};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(4 * sizeof(int))> control{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
   header.msg_control = control.data();
   header.msg_controllen = control.size();
-  cmsghdr* const item = CMSG_FIRSTHDR(&header);
-  item->cmsg_level = SOL_SOCKET;
-  item->cmsg_type = SCM_RIGHTS;
-  item->cmsg_len = CMSG_LEN(sizeof(int));
-  const int number = file.get();
-  std::memcpy(CMSG_DATA(item), &number, sizeof(number));
-  return send_all(socket, &header);
+  const ssize_t n = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return Arrived{};
+  if (n < 0) return system_error(errno, "read a stream");
+  return Arrived{.bytes = static_cast<std::size_t>(n), .closed = n == 0, .descriptor = descriptor_of(header)};
 }
 
 Status send_datagram(int socket, const std::string& path, std::string_view bytes) {
@@ -175,16 +239,7 @@ Result<Received> receive_message(int socket) {
   while (n < 0 && errno == EINTR);
   if (n < 0 && errno == EAGAIN) return Received{};
   if (n < 0) return system_error(errno, "receive a message");
-  Fd file;
-  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
-    if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int number = -1;
-      std::memcpy(&number, CMSG_DATA(item) + i * sizeof(int), sizeof(int));
-      file = Fd(number);
-    }
-  }
+  const Fd file = descriptor_of(header);
   if (n == 0) return Received{.kind = Received::Kind::closed};
   if ((header.msg_flags & MSG_TRUNC) != 0) return Error{Errc::invalid, "a message is too long"};
   if (file) return Received{.kind = Received::Kind::message, .bytes = TRY(content_of(file.get()))};

@@ -1,4 +1,5 @@
-// Unix sockets that keep message borders (SOCK_SEQPACKET, SOCK_DGRAM), and who is at the other end.
+// Unix sockets: those that keep message borders (SOCK_SEQPACKET, SOCK_DGRAM), streams that may carry a
+// descriptor, and who is at the other end.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +22,10 @@ struct Peer {
 // non-blocking, as all sockets here.
 [[nodiscard]] Result<Fd> listen_packets(const std::string& path);
 [[nodiscard]] Result<Fd> connect_packets(const std::string& path);
-[[nodiscard]] Result<Fd> accept_packets(int listening);
+[[nodiscard]] Result<Fd> accept_connection(int listening);
+// The same for streams. `mode`: 0666 lets everybody connect, 0600 our own user alone.
+[[nodiscard]] Result<Fd> listen_stream(const std::string& path, mode_t mode);
+[[nodiscard]] Result<Fd> connect_stream(const std::string& path);
 // A datagram socket bound at `path` with mode 0600.
 [[nodiscard]] Result<Fd> bind_datagrams(const std::string& path);
 
@@ -31,6 +35,16 @@ struct Peer {
 [[nodiscard]] bool has_listener(const std::string& path);
 
 [[nodiscard]] Result<Peer> peer_of(int socket);
+
+// A few bytes at once, with a descriptor beside them; for a stream on which nothing waits to go out.
+[[nodiscard]] Status send_with_descriptor(int socket, std::string_view bytes, int descriptor);
+// What a read of a stream gave: 0 bytes and not `closed` means that there is nothing yet.
+struct Arrived {
+  std::size_t bytes = 0;
+  bool closed = false;
+  Fd descriptor;
+};
+[[nodiscard]] Result<Arrived> receive_with_descriptor(int socket, char* into, std::size_t room);
 
 // Whole message or nothing. A message too long for a socket's buffer travels as a sealed memory
 // file beside an empty message; receive() gives it back as if it had come inline.

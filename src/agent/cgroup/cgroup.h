@@ -73,11 +73,14 @@ class Cgroup {
   virtual ~Cgroup() = default;
 
   [[nodiscard]] virtual Result<Entry> entry() = 0;
+  // A job's processes are also those of its steps.
   [[nodiscard]] virtual std::vector<pid_t> processes() const = 0;
   [[nodiscard]] virtual bool empty() const = 0;
   // One sweep of SIGKILL over everything; to be repeated until empty().
   virtual void kill_all() = 0;
   [[nodiscard]] virtual Usage usage() const = 0;
+  // Of a job, whether it may have steps; of a step, false.
+  [[nodiscard]] virtual bool may_have_steps() const = 0;
   [[nodiscard]] virtual Status remove() = 0;
   // Whether the group, now empty, may stay for another job: nothing that counts is left in it.
   [[nodiscard]] virtual bool reusable() const { return false; }
@@ -90,6 +93,8 @@ class Cgroup {
   std::vector<std::string> notes_;
 };
 
+class UnifiedCgroup;
+
 enum class Backend : std::uint8_t { none, v1, hybrid, v2 };
 [[nodiscard]] constexpr std::string_view word(Backend backend) {
   switch (backend) {
@@ -101,7 +106,10 @@ enum class Backend : std::uint8_t { none, v1, hybrid, v2 };
   return "";
 }
 
-// A node's part of the cgroup file systems: `root` ("drover/n1") in each hierarchy, one leaf a job.
+// A node's part of the cgroup file systems: `root` ("drover/n1") in each hierarchy, in it one group a
+// job with the job's limits, and in that one group a step ("s0") with its own. Where a job has only steps
+// here the first of them makes its group ("17.1"), and the last to leave removes it. Under v2, where a
+// group with limited children can't hold processes, a job's own are in a leaf beside its steps.
 class CgroupTree {
  public:
   struct Mounts {
@@ -121,13 +129,25 @@ class CgroupTree {
 
   // `name` is one path component. A group of that name that is left over and empty is taken over.
   [[nodiscard]] Result<std::unique_ptr<Cgroup>> create(const std::string& name, const Limits& limits) const;
+  // A step's group in that of its job, which is made where it isn't there yet.
+  struct Around {
+    std::string name;
+    Limits limits;
+    bool has_owner = false;  // the job's own shim made it, and will remove it
+  };
+  [[nodiscard]] Result<std::unique_ptr<Cgroup>> create_step(const Around& job, const std::string& step,
+                                                            const Limits& limits) const;
   // The group of an earlier create(), whether or not it still exists.
   [[nodiscard]] std::unique_ptr<Cgroup> open(const std::string& name) const;
+  [[nodiscard]] std::unique_ptr<Cgroup> open_step(const Around& job, const std::string& step) const;
   // Removes `root` itself when it holds no group.
   void remove_root() const;
 
  private:
   [[nodiscard]] std::map<std::string, std::string> legacy_paths(const std::string& name) const;
+  [[nodiscard]] std::unique_ptr<UnifiedCgroup> unified_group(const std::string& name, bool with_leaf) const;
+  [[nodiscard]] Result<std::unique_ptr<Cgroup>> try_step(const Around& job, const std::string& step,
+                                                         const Limits& limits) const;
 
   Backend backend_ = Backend::none;
   std::string unified_;                        // path of root, or ""

@@ -64,6 +64,28 @@ Result<bool> make_group(const std::string& path) {
   return system_error(errno, path);
 }
 
+std::vector<std::string> groups_below(const std::string& path) {
+  struct stat info{};
+  // The kernel counts a group's children in its links: most have none, and need not be listed.
+  if (::stat(path.c_str(), &info) != 0 || info.st_nlink <= 2) return {};
+  std::vector<std::string> groups;
+  const auto names = list_folder(path);
+  if (!names) return groups;
+  for (const std::string& name : *names) {
+    if (::stat((path + "/" + name).c_str(), &info) == 0 && S_ISDIR(info.st_mode)) groups.push_back(name);
+  }
+  return groups;
+}
+
+std::vector<pid_t> read_pids_below(const std::string& path) {
+  std::vector<pid_t> pids = read_pids(path + "/cgroup.procs");
+  for (const std::string& name : groups_below(path)) {
+    const std::vector<pid_t> more = read_pids_below(path + "/" + name);
+    pids.insert(pids.end(), more.begin(), more.end());
+  }
+  return pids;
+}
+
 Status remove_group(const std::string& path) {
   for (int i = 0; i < kRemoveTries; ++i) {
     if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return Done{};

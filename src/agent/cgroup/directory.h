@@ -18,6 +18,10 @@ namespace drover::agent {
 [[nodiscard]] std::vector<pid_t> read_pids(const std::string& file);
 // False when it was there already.
 [[nodiscard]] Result<bool> make_group(const std::string& path);
+// Groups directly below, by name.
+[[nodiscard]] std::vector<std::string> groups_below(const std::string& path);
+// The processes of a group and of all groups below it.
+[[nodiscard]] std::vector<pid_t> read_pids_below(const std::string& path);
 // A group that has just become empty may be busy for a moment.
 [[nodiscard]] Status remove_group(const std::string& path);
 [[nodiscard]] std::string cpu_list(const std::vector<std::int32_t>& cpus);

@@ -29,8 +29,13 @@ Result<std::string> LegacyCgroup::make(const std::string& controller) {
   if (at.empty()) return Error{Errc::unavailable, "the kernel has no cgroup controller " + controller};
   entered_.push_back(at);
   if (std::ranges::find(made_, at) != made_.end()) return at;
-  const bool fresh = TRY(make_group(at));
-  if (!fresh && !read_pids(at + "/cgroup.procs").empty()) {
+  auto made = make_group(at);
+  if (!made && in_job_ && made.error().code == Errc::not_found) {
+    TRY(make_group(folder_above(at)));  // the job has all devices, say, so it needed no group for them
+    made = make_group(at);
+  }
+  const bool fresh = TRY(std::move(made));
+  if (!fresh && !shared_ && !read_pids(at + "/cgroup.procs").empty()) {
     return Error{Errc::conflict, at + " still holds processes"};
   }
   made_.push_back(at);
@@ -45,7 +50,7 @@ bool LegacyCgroup::offers(const std::string& controller, std::string_view what) 
 
 Status LegacyCgroup::create(const Limits& limits) {
   if (unified_) {
-    if (made_.empty()) TRY(unified_->create());
+    if (made_.empty()) TRY(shared_ ? unified_->join() : unified_->create());
   } else {
     // These two find and count the processes, so they are always needed.
     TRY(make("freezer"));
@@ -60,6 +65,16 @@ Status LegacyCgroup::create(const Limits& limits) {
   TRY(deny(limits.denied));
   limits_ = limits;
   return Done{};
+}
+
+Status LegacyCgroup::join(const Limits& limits) {
+  shared_ = true;
+  return create(limits);
+}
+
+Status LegacyCgroup::create_in_job(const Limits& limits) {
+  in_job_ = true;
+  return create(limits);
 }
 
 Status LegacyCgroup::limit_memory(std::int64_t bytes) {
@@ -126,7 +141,11 @@ Result<Entry> LegacyCgroup::entry() {
 }
 
 std::vector<pid_t> LegacyCgroup::processes() const {
-  return unified_ ? unified_->processes() : read_pids(path("freezer") + "/cgroup.procs");
+  return unified_ ? unified_->processes() : read_pids_below(path("freezer"));
+}
+
+bool LegacyCgroup::may_have_steps() const {
+  return unified_ ? unified_->may_have_steps() : !groups_below(path("freezer")).empty();
 }
 
 bool LegacyCgroup::empty() const { return unified_ ? unified_->empty() : processes().empty(); }
@@ -169,7 +188,7 @@ Status LegacyCgroup::remove() {
 
 // Kills for want of memory are counted for ever, and device rules can only be taken back one by one.
 bool LegacyCgroup::reusable() const {
-  if (!limits_.denied.empty() || !empty()) return false;
+  if (!limits_.denied.empty() || !empty() || may_have_steps()) return false;
   if (!paths_.contains("memory")) return true;
   const std::string memory = path("memory");
   return read_number(memory + "/memory.oom_control", "oom_kill") == 0 &&

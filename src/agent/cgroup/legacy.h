@@ -17,14 +17,19 @@ class LegacyCgroup final : public Cgroup {
   // `paths`: controller -> directory. `unified` may be null.
   LegacyCgroup(std::map<std::string, std::string> paths, std::unique_ptr<UnifiedCgroup> unified)
       : paths_(std::move(paths)), unified_(std::move(unified)) {}
-  // Makes the directories that these limits need, and sets them.
+  // Makes the directories that these limits need, and sets them. conflict: there are processes in one.
   [[nodiscard]] Status create(const Limits& limits);
+  // A job's, for a step of it: others may be there before us.
+  [[nodiscard]] Status join(const Limits& limits);
+  // A step's, in the group of its job.
+  [[nodiscard]] Status create_in_job(const Limits& limits);
 
   [[nodiscard]] Result<Entry> entry() override;
   [[nodiscard]] std::vector<pid_t> processes() const override;
   [[nodiscard]] bool empty() const override;
   void kill_all() override;
   [[nodiscard]] Usage usage() const override;
+  [[nodiscard]] bool may_have_steps() const override;
   [[nodiscard]] Status remove() override;
   [[nodiscard]] bool reusable() const override;
   [[nodiscard]] bool renew(const Limits& limits) override;
@@ -40,6 +45,8 @@ class LegacyCgroup final : public Cgroup {
 
   std::map<std::string, std::string> paths_;
   std::unique_ptr<UnifiedCgroup> unified_;
+  bool shared_ = false;
+  bool in_job_ = false;
   std::vector<std::string> made_;
   std::vector<std::string> entered_;    // those of made_ that this job needs
   std::map<std::string, Fd> entries_;   // stay open from job to job

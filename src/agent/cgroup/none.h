@@ -20,6 +20,7 @@ class NoCgroup final : public Cgroup {
   [[nodiscard]] bool empty() const override;
   void kill_all() override;
   [[nodiscard]] Usage usage() const override { return {}; }
+  [[nodiscard]] bool may_have_steps() const override { return true; }
   [[nodiscard]] Status remove() override { return Done{}; }
 
  private:

@@ -7,6 +7,7 @@
 #include "agent/cgroup/cgroup.h"
 #include "agent/cgroup/directory.h"
 #include "agent/cgroup/legacy.h"
+#include "agent/cgroup/nested.h"
 #include "agent/cgroup/none.h"
 #include "agent/cgroup/unified.h"
 #include "base/text.h"
@@ -58,6 +59,8 @@ void hand_controllers_down(const std::string& at, const std::string&) {
     [[maybe_unused]] const Status written = write_value(at + "/cgroup.subtree_control", "+" + std::string(controller));
   }
 }
+
+constexpr int kStepTries = 10;
 
 void keep_as_is(const std::string&, const std::string&) {}
 
@@ -146,7 +149,7 @@ std::map<std::string, std::string> CgroupTree::legacy_paths(const std::string& n
 Result<std::unique_ptr<Cgroup>> CgroupTree::create(const std::string& name, const Limits& limits) const {
   if (!is_safe_name(name)) return Error{Errc::invalid, "bad name of a cgroup: " + printable(name)};
   if (backend_ == Backend::none) return std::unique_ptr<Cgroup>(std::make_unique<NoCgroup>(limits));
-  auto unified = unified_.empty() ? nullptr : std::make_unique<UnifiedCgroup>(unified_ + "/" + name);
+  auto unified = unified_group(name, backend_ == Backend::v2);
   if (backend_ == Backend::v2) {
     const auto made = [&]() -> Status {
       TRY(unified->create());
@@ -164,12 +167,76 @@ Result<std::unique_ptr<Cgroup>> CgroupTree::create(const std::string& name, cons
   return made.error();
 }
 
+std::unique_ptr<UnifiedCgroup> CgroupTree::unified_group(const std::string& name, bool with_leaf) const {
+  return unified_.empty() ? nullptr : std::make_unique<UnifiedCgroup>(unified_ + "/" + name, with_leaf);
+}
+
+// Once a step's group is in its job's, nobody can remove the job's; before that, whoever leaves last
+// may do so between any two moves of ours, and then we begin again.
+Result<std::unique_ptr<Cgroup>> CgroupTree::create_step(const Around& job, const std::string& step,
+                                                        const Limits& limits) const {
+  if (!is_safe_name(job.name) || !is_safe_name(step)) {
+    return Error{Errc::invalid, "bad name of a cgroup: " + printable(job.name + "/" + step)};
+  }
+  if (backend_ == Backend::none) return std::unique_ptr<Cgroup>(std::make_unique<NoCgroup>(limits));
+  Limits own = limits;
+  if (own.pids == 0) own.pids = job.limits.pids;
+  // A step is confined within its job's CPUs, or both to the machine's.
+  if (job.limits.cpus.empty() || !why_not_confined(job.limits.cpus).empty()) own.cpus.clear();
+  else if (own.cpus.empty()) own.cpus = job.limits.cpus;
+  auto made = try_step(job, step, own);
+  for (int i = 0; !made && i < kStepTries; ++i) {
+    [[maybe_unused]] const Status removed = open_step(job, step)->remove();
+    made = try_step(job, step, own);
+  }
+  return made;
+}
+
+Result<std::unique_ptr<Cgroup>> CgroupTree::try_step(const Around& job, const std::string& step,
+                                                     const Limits& limits) const {
+  const std::string name = job.name + "/" + step;
+  std::unique_ptr<Cgroup> inside;
+  if (backend_ == Backend::v2) {
+    auto around = unified_group(job.name, true);
+    auto group = unified_group(name, false);
+    TRY(around->join());
+    TRY(group->create());
+    if (!job.has_owner) {
+      TRY(around->deny(job.limits.denied));
+      TRY(around->limit(job.limits));
+    }
+    around->hand_down();
+    TRY(group->deny(limits.denied));
+    TRY(group->limit(limits));
+    inside = std::move(group);
+  } else {
+    LegacyCgroup around(legacy_paths(job.name), unified_group(job.name, false));
+    auto group = std::make_unique<LegacyCgroup>(legacy_paths(name), unified_group(name, false));
+    if (!job.has_owner) TRY(around.join(job.limits));
+    TRY(group->create_in_job(limits));
+    inside = std::move(group);
+  }
+  auto last = job.has_owner ? nullptr : open(job.name);
+  return std::unique_ptr<Cgroup>(std::make_unique<NestedCgroup>(std::move(last), std::move(inside)));
+}
+
 std::unique_ptr<Cgroup> CgroupTree::open(const std::string& name) const {
   CHECK(is_safe_name(name));
   if (backend_ == Backend::none) return std::make_unique<NoCgroup>(Limits{});
-  auto unified = unified_.empty() ? nullptr : std::make_unique<UnifiedCgroup>(unified_ + "/" + name);
+  auto unified = unified_group(name, backend_ == Backend::v2);
   if (backend_ == Backend::v2) return unified;
   return std::make_unique<LegacyCgroup>(legacy_paths(name), std::move(unified));
+}
+
+std::unique_ptr<Cgroup> CgroupTree::open_step(const Around& job, const std::string& step) const {
+  CHECK(is_safe_name(job.name) && is_safe_name(step));
+  if (backend_ == Backend::none) return std::make_unique<NoCgroup>(Limits{});
+  const std::string name = job.name + "/" + step;
+  std::unique_ptr<Cgroup> inside = unified_group(name, false);
+  if (backend_ != Backend::v2) {
+    inside = std::make_unique<LegacyCgroup>(legacy_paths(name), unified_group(name, false));
+  }
+  return std::make_unique<NestedCgroup>(job.has_owner ? nullptr : open(job.name), std::move(inside));
 }
 
 void CgroupTree::remove_root() const {

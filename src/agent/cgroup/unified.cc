@@ -12,13 +12,25 @@
 namespace drover::agent {
 
 Status UnifiedCgroup::create() {
-  const bool fresh = TRY(make_group(path_));
-  if (!fresh && !empty()) return Error{Errc::conflict, path_ + " still holds processes"};
+  TRY(join());
+  if (!fresh_ && !empty()) return Error{Errc::conflict, path_ + " still holds processes"};
   return Done{};
 }
 
+Status UnifiedCgroup::join() {
+  fresh_ = TRY(make_group(path_));
+  return Done{};
+}
+
+void UnifiedCgroup::hand_down() const {
+  for (const char* const controller : {"+memory", "+pids", "+cpuset", "+cpu"}) {
+    [[maybe_unused]] const Status written = write_value(path_ + "/cgroup.subtree_control", controller);
+  }
+}
+
+// The programs of a group add up, and the first to come has denied what is to be denied.
 Status UnifiedCgroup::deny(const std::vector<DeviceNode>& denied) {
-  return denied.empty() ? Status(Done{}) : deny_devices(path_, denied);
+  return denied.empty() || !fresh_ ? Status(Done{}) : deny_devices(path_, denied);
 }
 
 Status UnifiedCgroup::set(const char* file, const std::string& value, std::string_view what) {
@@ -46,11 +58,15 @@ Status UnifiedCgroup::limit(const Limits& limits) {
 }
 
 Result<Entry> UnifiedCgroup::entry() {
-  if (!directory_) directory_ = TRY(open_file(path_, O_RDONLY | O_DIRECTORY));
+  if (directory_) return Entry{.clone_into = directory_.get()};
+  if (with_leaf_) TRY(make_group(own_path()));
+  directory_ = TRY(open_file(own_path(), O_RDONLY | O_DIRECTORY));
   return Entry{.clone_into = directory_.get()};
 }
 
-std::vector<pid_t> UnifiedCgroup::processes() const { return read_pids(path_ + "/cgroup.procs"); }
+std::vector<pid_t> UnifiedCgroup::processes() const { return read_pids_below(path_); }
+
+bool UnifiedCgroup::may_have_steps() const { return groups_below(path_).size() > (with_leaf_ ? 1U : 0U); }
 
 bool UnifiedCgroup::empty() const { return read_number(path_ + "/cgroup.events", "populated") == 0; }
 
@@ -72,6 +88,7 @@ Usage UnifiedCgroup::usage() const {
 
 Status UnifiedCgroup::remove() {
   directory_.reset();
+  if (with_leaf_) TRY(remove_group(own_path()));
   return remove_group(path_);
 }
 

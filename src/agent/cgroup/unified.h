@@ -12,8 +12,14 @@ namespace drover::agent {
 
 class UnifiedCgroup final : public Cgroup {
  public:
-  explicit UnifiedCgroup(std::string path) : path_(std::move(path)) {}
+  // `with_leaf`: of a job whose steps may be limited, so that it holds no process itself.
+  explicit UnifiedCgroup(std::string path, bool with_leaf = false) : path_(std::move(path)), with_leaf_(with_leaf) {}
+  // conflict: it is there already, with processes of its own.
   [[nodiscard]] Status create();
+  // As a step of it: others may be there before us.
+  [[nodiscard]] Status join();
+  // What is limited in this group can be limited in those below.
+  void hand_down() const;
   [[nodiscard]] Status deny(const std::vector<DeviceNode>& denied);
   [[nodiscard]] Status limit(const Limits& limits);
 
@@ -22,12 +28,17 @@ class UnifiedCgroup final : public Cgroup {
   [[nodiscard]] bool empty() const override;
   void kill_all() override;
   [[nodiscard]] Usage usage() const override;
+  [[nodiscard]] bool may_have_steps() const override;
   [[nodiscard]] std::int64_t cpu_us() const;
   [[nodiscard]] Status remove() override;
 
  private:
   [[nodiscard]] Status set(const char* file, const std::string& value, std::string_view what);
+  [[nodiscard]] std::string own_path() const { return with_leaf_ ? path_ + "/main" : path_; }
+
   std::string path_;
+  bool with_leaf_ = false;
+  bool fresh_ = true;
   Fd directory_;
 };
 

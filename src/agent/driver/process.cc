@@ -2,10 +2,13 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <ctime>
 
+#include "agent/shim/key.h"
 #include "base/proto.h"
 #include "base/text.h"
 #include "os/clock.h"
@@ -67,7 +70,7 @@ Status ProcessDriver::connect() {
   take_stock();
   // What the last keeper took with it. A start that it did pass on is only answered.
   for (const auto& [key, waiting] : unconfirmed_) {
-    TRY(send_message(socket_.get(), encode(Order{StartOrder{.key = key, .spec = waiting.spec}})));
+    TRY(send_message(socket_.get(), waiting.order));
     for (const std::string& command : waiting.commands) {
       TRY(send_message(socket_.get(), encode(Order{TellOrder{.key = key, .command = command}})));
     }
@@ -80,6 +83,7 @@ Status ProcessDriver::start_keeper() const {
   std::vector<std::string> argv{options_.shim_program, "keeper", "--socket", options_.socket, "--dir", options_.folder};
   if (!options_.cgroup_root.empty()) argv.insert(argv.end(), {"--cgroup-root", options_.cgroup_root});
   const std::string log = options_.folder + "/keeper.log";
+  if (!options_.host_name.empty()) argv.insert(argv.end(), {"--host-name", options_.host_name});
   const pid_t starter = TRY(spawn(argv, log));
   const int code = TRY(wait_for(starter));
   if (code == 0 || code == kKeeperLives) return Done{};
@@ -117,8 +121,7 @@ void ProcessDriver::note(const Attempt& attempt) {
   changed_.insert_or_assign(attempt.key, attempt);
 }
 
-Status ProcessDriver::send(const Order& order) {
-  const std::string bytes = encode(order);
+Status ProcessDriver::send(const std::string& bytes) {
   for (int i = 0; i < 2; ++i) {
     if (!socket_) TRY(connect());
     pollfd ready{.fd = socket_.get(), .events = POLLOUT};
@@ -131,12 +134,21 @@ Status ProcessDriver::send(const Order& order) {
 }
 
 Status ProcessDriver::start(const std::string& key, const StartSpec& spec) {
+  return order_start(key, StartOrder{.key = key, .spec = encode(spec)});
+}
+
+Status ProcessDriver::start_part(const std::string& key, const PartSpec& spec) {
+  if (!part_of(key)) return Error{Errc::invalid, "not the name of a step: " + printable(key)};
+  return order_start(key, PartOrder{.key = key, .spec = encode(spec)});
+}
+
+Status ProcessDriver::order_start(const std::string& key, const Order& order) {
   if (!is_safe_name(key)) return Error{Errc::invalid, "bad name of an attempt: " + printable(key)};
   if (known_.contains(key)) return Error{Errc::conflict, "there is an attempt " + key + " already"};
-  const std::string bytes = encode(spec);
-  TRY(send(StartOrder{.key = key, .spec = bytes}));
+  const std::string bytes = encode(order);
+  TRY(send(bytes));
   known_.emplace(key, Attempt{.key = key});
-  unconfirmed_.emplace(key, Unconfirmed{.spec = bytes});
+  unconfirmed_.emplace(key, Unconfirmed{.order = bytes});
   return Done{};
 }
 
@@ -154,7 +166,7 @@ Status ProcessDriver::tell(const std::string& key, const Command& command) {
   const auto waiting = unconfirmed_.find(key);
   if (waiting != unconfirmed_.end()) {  // behind its start, in the same queue
     waiting->second.commands.push_back(bytes);
-    return send(TellOrder{.key = key, .command = bytes});
+    return send(encode(Order{TellOrder{.key = key, .command = bytes}}));
   }
   // To the shim itself: no keeper has to live for that.
   const Status told = send_datagram(TRY(datagram_socket()).get(), records_.control_path(key), bytes);
@@ -165,7 +177,7 @@ Status ProcessDriver::tell(const std::string& key, const Command& command) {
 
 Status ProcessDriver::end_lost(const std::string& key) {
   const Attempt& lost = known_.at(key);
-  const auto group = cgroups_.open(lost.claim && !lost.claim->group.empty() ? lost.claim->group : key);
+  const auto group = open_group(cgroups_, key, lost.claim ? lost.claim->group : "");
   const bool findable = cgroups_.backend() != Backend::none;
   for (int i = 0; findable && i < kSweeps && !group->empty(); ++i) {
     group->kill_all();
@@ -176,6 +188,12 @@ Status ProcessDriver::end_lost(const std::string& key) {
   ended.cpu_us = usage.cpu_us;
   ended.peak_memory = usage.peak_memory;
   ended.leftover = !findable || !group->empty();
+  for (const TaskEnd& task : records_.task_ends(key)) {
+    if (ended.exit_code == 0 && ended.signal == 0) {
+      ended.exit_code = task.exit_code;
+      ended.signal = task.signal;
+    }
+  }
   if (!ended.leftover) TRY(group->remove());
   TRY(records_.put(key, ended));
   note(records_.attempt(key));
@@ -186,6 +204,7 @@ Status ProcessDriver::forget(const std::string& key) {
   const auto it = known_.find(key);
   if (it == known_.end()) return Done{};
   if (!is_over(it->second)) return Error{Errc::conflict, "attempt " + key + " hasn't ended"};
+  if (part_of(key) && records_.shim_lives(key)) return Error{Errc::unavailable, "its client hasn't heard all"};
   TRY(records_.forget(key));
   known_.erase(it);
   changed_.erase(key);
@@ -219,6 +238,18 @@ std::vector<Attempt> ProcessDriver::changes() {
   for (auto& [key, attempt] : changed_) result.push_back(std::move(attempt));
   changed_.clear();
   return result;
+}
+
+// By what the keeper has become, whoever started it.
+std::string ProcessDriver::hosts_path() const {
+  const auto name_space = [](const std::string& process) {
+    std::array<char, 64> text{};
+    const ssize_t n = ::readlink(("/proc/" + process + "/ns/uts").c_str(), text.data(), text.size());
+    return std::string(text.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
+  };
+  const pid_t pid = keeper();
+  if (options_.host_name.empty() || pid <= 0) return {};
+  return name_space(std::to_string(pid)) == name_space("self") ? std::string{} : records_.hosts_path();
 }
 
 pid_t ProcessDriver::keeper() const {

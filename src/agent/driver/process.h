@@ -18,6 +18,7 @@ struct ProcessOptions {
   std::string socket;        // at most 107 bytes
   std::string folder;        // on tmpfs
   std::string cgroup_root;   // "drover/n1"; empty: no cgroups
+  std::string host_name;     // that jobs see; empty: the machine's
 };
 
 class ProcessDriver final : public Driver {
@@ -26,6 +27,7 @@ class ProcessDriver final : public Driver {
   [[nodiscard]] static Result<std::unique_ptr<ProcessDriver>> open(const ProcessOptions& options);
 
   [[nodiscard]] Status start(const std::string& key, const StartSpec& spec) override;
+  [[nodiscard]] Status start_part(const std::string& key, const PartSpec& spec) override;
   [[nodiscard]] Status tell(const std::string& key, const Command& command) override;
   [[nodiscard]] Status forget(const std::string& key) override;
   [[nodiscard]] std::vector<Attempt> list() override;
@@ -36,19 +38,24 @@ class ProcessDriver final : public Driver {
   [[nodiscard]] const CgroupTree& cgroups() const { return cgroups_; }
   // The keeper's process id, 0 when it isn't there.
   [[nodiscard]] pid_t keeper() const;
+  // The file that jobs see as /etc/hosts; "": they see the machine's, and its name.
+  [[nodiscard]] std::string hosts_path() const;
+  // Where the living shim of a step takes clients.
+  [[nodiscard]] std::string stream_path(const std::string& key) const { return records_.stream_path(key); }
   [[nodiscard]] std::string script_path(const std::string& key) const { return records_.script_path(key); }
 
  private:
   // A start that the keeper hasn't spoken of yet, and what was said to the attempt since.
   struct Unconfirmed {
-    std::string spec;
+    std::string order;
     std::vector<std::string> commands;
   };
 
   explicit ProcessDriver(const ProcessOptions& options);
   [[nodiscard]] Status connect();
+  [[nodiscard]] Status order_start(const std::string& key, const Order& order);
   [[nodiscard]] Status start_keeper() const;
-  [[nodiscard]] Status send(const Order& order);
+  [[nodiscard]] Status send(const std::string& bytes);
   void take_stock();
   void note(const Attempt& attempt);
   [[nodiscard]] Status end_lost(const std::string& key);

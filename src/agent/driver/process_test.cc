@@ -5,6 +5,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 
 #include "agent/driver/testing.h"
@@ -323,6 +324,18 @@ TEST_F(Process, CpusThatTheMachineHasNotAreToldNotToConfine) {
   const Attempt attempt = node_.now("1.0");
   ASSERT_EQ(attempt.started->notes.size(), 1U);
   EXPECT_NE(attempt.started->notes[0].find("CPU 4000"), std::string::npos);
+}
+
+TEST(ProcessNames, JobsSeeTheirNodesNameAndTheHostsOfTheCluster) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  testing::Node node(true, "node-seven");
+  ASSERT_NE(node.driver().hosts_path(), "");
+  { std::ofstream(node.driver().hosts_path()) << "10.9.8.7 n8\n"; }
+  node.run("1.0", "hostname; cat /etc/hosts; getent hosts n8 | tr -s ' '");
+  EXPECT_EQ(node.output(), "node-seven\n10.9.8.7 n8\n10.9.8.7 n8\n");
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size());
+  EXPECT_STRNE(name.data(), "node-seven");
 }
 
 TEST_F(Process, AFullStateDiskSwallowsNoExitCode) {

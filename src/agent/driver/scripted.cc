@@ -85,6 +85,13 @@ Status ScriptedDriver::start(const std::string& key, const StartSpec& spec) {
   return Done{};
 }
 
+Status ScriptedDriver::start_part(const std::string& key, const PartSpec& spec) {
+  StartSpec played{.uid = spec.uid, .gid = spec.gid, .devices = spec.devices, .time_limit = spec.time_limit,
+                   .grace = spec.grace};
+  if (!spec.tasks.empty()) played.script = join(spec.tasks.front().argv, " ");
+  return start(key, played);
+}
+
 void ScriptedDriver::end(Part& part, Instant at, std::int32_t exit_code, std::int32_t signal) {
   const bool oom = part.play.out_of_memory && !part.cause;
   part.attempt.state = AttemptState::ended;

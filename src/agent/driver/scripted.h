@@ -31,6 +31,8 @@ class ScriptedDriver final : public Driver {
   explicit ScriptedDriver(std::function<Instant()> clock) : clock_(std::move(clock)) {}
 
   [[nodiscard]] Status start(const std::string& key, const StartSpec& spec) override;
+  // Plays the words of the first task's program.
+  [[nodiscard]] Status start_part(const std::string& key, const PartSpec& spec) override;
   [[nodiscard]] Status tell(const std::string& key, const Command& command) override;
   [[nodiscard]] Status forget(const std::string& key) override;
   [[nodiscard]] std::vector<Attempt> list() override;

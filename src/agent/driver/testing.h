@@ -30,14 +30,15 @@ inline bool poll_until(const std::function<bool()>& done, Duration patience = se
 
 class Node {
  public:
-  explicit Node(bool with_cgroups = true) {
+  explicit Node(bool with_cgroups = true, const std::string& host_name = "") {
     static int number = 0;
     ::chmod(folder_.path().c_str(), 0711);
     ::mkdir(folder_.path("out").c_str(), 0777);
     ::chmod(folder_.path("out").c_str(), 0777);
     options_ = {.shim_program = program_folder() + "/drover-shim",
                 .socket = folder_.path("s"),
-                .folder = folder_.path("state")};
+                .folder = folder_.path("state"),
+                .host_name = host_name};
     if (with_cgroups) {
       options_.cgroup_root = "drover-test/" + std::to_string(::getpid()) + "-" + std::to_string(++number);
     }

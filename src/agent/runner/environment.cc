@@ -20,15 +20,15 @@ void set_if_missing(std::vector<std::string>& environment, const std::string& na
   if (find_variable(environment, name) == nullptr && !value.empty()) environment.push_back(name + "=" + value);
 }
 
-std::string names_of(const GrantedDevices& granted, Vendor vendor) {
+std::string names_of(const GrantedDevices& granted, Vendor vendor, const std::vector<std::string>* chosen = nullptr) {
   std::vector<std::string> names;
   std::int32_t own = 0;
   for (const DeviceInfo& device : granted.devices) {
     if (device.vendor != vendor) continue;
     const bool numbered_from_zero = granted.confined || device.declared;
-    const std::int32_t number = numbered_from_zero ? own : device.index;
+    const std::int32_t number = numbered_from_zero ? own++ : device.index;
+    if (chosen != nullptr && std::find(chosen->begin(), chosen->end(), device.uuid) == chosen->end()) continue;
     names.push_back(device.mig_profile.empty() ? std::to_string(number) : device.uuid);
-    ++own;
   }
   return join(names, ",");
 }
@@ -40,6 +40,17 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
     if (is_variable(entry, name)) return entry.c_str() + name.size() + 1;
   }
   return nullptr;
+}
+
+std::vector<std::string> device_variables(const GrantedDevices& granted, const std::vector<std::string>& own) {
+  std::vector<std::string> variables;
+  const auto has = [&](Vendor vendor) {
+    return std::any_of(granted.devices.begin(), granted.devices.end(),
+                       [&](const DeviceInfo& device) { return device.vendor == vendor; });
+  };
+  if (has(Vendor::nvidia)) variables.push_back("CUDA_VISIBLE_DEVICES=" + names_of(granted, Vendor::nvidia, &own));
+  if (has(Vendor::amd)) variables.push_back("ROCR_VISIBLE_DEVICES=" + names_of(granted, Vendor::amd, &own));
+  return variables;
 }
 
 std::vector<std::string> build_environment(const std::vector<std::string>& base, const GrantedDevices& granted,

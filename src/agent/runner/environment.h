@@ -24,6 +24,11 @@ struct GrantedDevices {
 // Sets variables ("NAME=value"), whatever the list says of them so far.
 void set_variables(std::vector<std::string>& environment, const std::vector<std::string>& variables);
 
+// The variables that name some of the granted devices (by uuid), for a task that shares them with others:
+// the kernel hides what its step hasn't got, so the numbers are those of the step's.
+[[nodiscard]] std::vector<std::string> device_variables(const GrantedDevices& granted,
+                                                        const std::vector<std::string>& own);
+
 // The value of a variable in such a list, or null.
 [[nodiscard]] const char* find_variable(const std::vector<std::string>& environment, std::string_view name);
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agent/runner/environment.h"
+#include "agent/shim/key.h"
 #include "base/text.h"
 #include "os/clock.h"
 
@@ -28,24 +29,45 @@ const DeviceInfo* Runner::find(const std::string& device) const {
   return it == options_.devices.end() ? nullptr : &*it;
 }
 
-std::int64_t Runner::held_milli(const std::string& device) const {
-  std::int64_t sum = 0;
+std::int64_t Runner::held_milli(const std::string& device) const { return held_by_others(device, ""); }
+
+// A job and its steps hold a device together, each as much of it as it needs.
+std::int64_t Runner::held_by_others(const std::string& device, const std::string& job) const {
+  std::map<std::string, std::int64_t> most;
   for (const auto& [key, grants] : held_) {
     for (const DeviceGrant& grant : grants) {
-      if (grant.device == device) sum += grant.milli;
+      if (grant.device != device) continue;
+      std::int64_t& milli = most[job_of(key)];
+      milli = std::max(milli, grant.milli);
     }
   }
+  std::int64_t sum = 0;
+  for (const auto& [holder, milli] : most) sum += holder == job ? 0 : milli;
   return sum;
 }
 
-Status Runner::check_grants(const std::vector<DeviceGrant>& grants) const {
+Status Runner::check_user(std::uint32_t uid) const {
+  if (::geteuid() == 0 || uid == ::geteuid()) return Done{};
+  return Error{Errc::denied, "without root, only jobs of user id " + std::to_string(::geteuid()) + " run here"};
+}
+
+std::vector<DeviceInfo> Runner::infos(const std::vector<std::string>& uuids) const {
+  std::vector<DeviceInfo> found;
+  for (const DeviceInfo& device : options_.devices) {
+    if (std::find(uuids.begin(), uuids.end(), device.uuid) != uuids.end()) found.push_back(device);
+  }
+  std::sort(found.begin(), found.end(), [](const DeviceInfo& a, const DeviceInfo& b) { return a.index < b.index; });
+  return found;
+}
+
+Status Runner::check_grants(const std::string& key, const std::vector<DeviceGrant>& grants) const {
   std::set<std::string> seen;
   for (const DeviceGrant& grant : grants) {
     if (find(grant.device) == nullptr) return Error{Errc::not_found, "no device " + printable(grant.device) + " here"};
     if (grant.milli < 1 || grant.milli > kWhole || !seen.insert(grant.device).second) {
       return Error{Errc::invalid, "bad share of device " + grant.device};
     }
-    const std::int64_t held = held_milli(grant.device);
+    const std::int64_t held = held_by_others(grant.device, job_of(key));
     if (held + grant.milli > kWhole) {
       return Error{Errc::conflict, "device " + grant.device + " is in use: " + std::to_string(held) + "/1000 of it"};
     }
@@ -81,10 +103,8 @@ const User& Runner::user_of(std::uint32_t uid, std::uint32_t gid) {
 }
 
 Status Runner::start(const std::string& key, StartSpec spec) {
-  if (::geteuid() != 0 && spec.uid != ::geteuid()) {
-    return Error{Errc::denied, "without root, only jobs of user id " + std::to_string(::geteuid()) + " run here"};
-  }
-  TRY(check_grants(spec.devices));
+  TRY(check_user(spec.uid));
+  TRY(check_grants(key, spec.devices));
   GrantedDevices granted{.confined = options_.devices_confined};
   for (const DeviceGrant& grant : spec.devices) granted.devices.push_back(*find(grant.device));
   std::sort(granted.devices.begin(), granted.devices.end(),
@@ -97,6 +117,32 @@ Status Runner::start(const std::string& key, StartSpec spec) {
     spec.groups.assign(groups.begin(), groups.end());
   }
   TRY(driver_.start(key, spec));
+  held_[key] = spec.devices;
+  return Done{};
+}
+
+Status Runner::start_part(const std::string& key, PartSpec spec) {
+  TRY(check_user(spec.uid));
+  TRY(check_grants(key, spec.devices));
+  std::vector<std::string> uuids;
+  for (const DeviceGrant& grant : spec.devices) uuids.push_back(grant.device);
+  const GrantedDevices granted{.devices = infos(uuids), .confined = options_.devices_confined};
+  if (options_.devices_confined) {
+    spec.limits.denied = TRY(denied_to(granted.devices));
+    spec.job_limits.denied = TRY(denied_to(infos(spec.job_devices)));
+  }
+  spec.environment = build_environment(spec.environment, granted, user_of(spec.uid, spec.gid));
+  set_variables(spec.environment, options_.environment);
+  for (TaskSpec& task : spec.tasks) {
+    if (task.devices.empty()) continue;
+    const std::vector<std::string> own = device_variables(granted, task.devices);
+    task.environment.insert(task.environment.end(), own.begin(), own.end());
+  }
+  if (spec.groups.empty()) {
+    const auto& groups = users_[spec.uid].groups;
+    spec.groups.assign(groups.begin(), groups.end());
+  }
+  TRY(driver_.start_part(key, spec));
   held_[key] = spec.devices;
   return Done{};
 }

@@ -10,10 +10,14 @@
 #include <utility>
 #include <variant>
 
+#include "agent/session/hosts.h"
+#include "agent/session/streams.h"
 #include "base/hash.h"
 #include "base/proto.h"
+#include "base/text.h"
 #include "os/clock.h"
 #include "os/fd.h"
+#include "os/socket.h"
 #include "wire/inbox.h"
 #include "wire/websocket.h"
 
@@ -36,16 +40,21 @@ using Happening = std::variant<Opened, Closed, Message>;
 
 class Loop {
  public:
-  Loop(const AgentOptions& options, Runner& runner, Journal& journal)
+  Loop(const AgentOptions& options, Runner& runner, Journal& journal, Streams& streams)
       : options_(options),
         runner_(runner),
         journal_(journal),
+        streams_(streams),
         bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         steward_({.send = [this](const FromAgent& m) { send(m); },
                   .say = options.say},
                  runner, journal) {}
 
   void run(int stop_fd);
+  [[nodiscard]] bool is_over(const StepAttach& wish) const { return steward_.is_over(key_of(wish)); }
+  [[nodiscard]] static std::string key_of(const StepAttach& wish) {
+    return key_text({.job = wish.job, .attempt = wish.attempt, .step = wish.step});
+  }
 
  private:
   wire::WsClientOptions client_options() const;
@@ -57,6 +66,7 @@ class Loop {
   void on(Opened& opened);
   void on(Closed& closed);
   void on(Message& message);
+  void learn_hosts(const Wanted& wanted);
   void send(const FromAgent& message);
   void beat();
   void turn();
@@ -64,6 +74,7 @@ class Loop {
   const AgentOptions& options_;
   Runner& runner_;
   Journal& journal_;
+  Streams& streams_;
   Fd bell_;
   wire::Inbox<Happening> inbox_{1024};
   wire::WsSessionPtr socket_;
@@ -107,7 +118,8 @@ void Loop::run(int stop_fd) {
   std::optional<wire::WsClient> client;
   for (;;) {
     if (!client && since_boot() >= silent_until_) client.emplace(client_options(), handlers());
-    pollfd fds[] = {{stop_fd, POLLIN, 0}, {bell_.get(), POLLIN, 0}, {runner_.wake_fd(), POLLIN, 0}};
+    pollfd fds[] = {{stop_fd, POLLIN, 0}, {bell_.get(), POLLIN, 0}, {runner_.wake_fd(), POLLIN, 0},
+                    {streams_.fd(), POLLIN, 0}};
     ::poll(fds, std::size(fds), 500);
     if ((fds[0].revents & POLLIN) != 0) {
       leaving_ = true;
@@ -133,6 +145,7 @@ void Loop::turn() {
   }
   const Duration now = since_boot();
   steward_.look(now);
+  streams_.turn(now);
   if (socket_ && now - beaten_ >= heartbeat_) beat();
 }
 
@@ -161,9 +174,17 @@ void Loop::on(Message& message) {
     message.socket->close();
     return;
   }
+  if (const auto* wanted = std::get_if<Wanted>(&*decoded)) learn_hosts(*wanted);
   if (const auto* welcome = std::get_if<Welcome>(&*decoded)) heartbeat_ = welcome->heartbeat;
   // Refused, by either side: it won't be better in a moment.
   if (!steward_.on_message(*decoded)) silent_until_ = since_boot() + kAfterRefusal;
+}
+
+void Loop::learn_hosts(const Wanted& wanted) {
+  if (wanted.hosts.empty() || options_.hosts_path.empty()) return;
+  if (const auto written = write_hosts(options_.hosts_path, wanted.hosts); !written) {
+    options_.say(fmt::format("the hosts file of jobs: {}", written.error().message));
+  }
 }
 
 void Loop::send(const FromAgent& message) {
@@ -182,7 +203,24 @@ void Loop::beat() {
 
 Status run_agent(const AgentOptions& options, Runner& runner, int stop_fd) {
   Journal journal = TRY(Journal::open(options.journal_path));
-  Loop(options, runner, journal).run(stop_fd);
+  const Loop* loop = nullptr;
+  Streams streams = TRY(Streams::open(
+      {.path = options.stream_path,
+       .reach = [&](const StepAttach& wish) -> Result<Fd> {
+         if (!wish.node.empty() && wish.node != options.node) {
+           return Error{Errc::unavailable, fmt::format("this is node {}, which has no way to {}", options.node,
+                                                       printable(wish.node))};
+         }
+         if (wish.step == kBatchStep) return Error{Errc::invalid, "nobody attaches to a batch script"};
+         auto part = connect_stream(options.part_path(Loop::key_of(wish)));
+         // Nobody at the socket, or none: it isn't there yet, or it was.
+         if (!part) return Error{Errc::not_found, part.error().message};
+         return part;
+       },
+       .is_over = [&](const StepAttach& wish) { return loop != nullptr && loop->is_over(wish); }}));
+  Loop living(options, runner, journal, streams);
+  loop = &living;
+  living.run(stop_fd);
   return Done{};
 }
 

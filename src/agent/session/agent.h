@@ -26,6 +26,10 @@ struct AgentOptions {
   wire::Endpoint controller;
   wire::WebsocketFactory websocket = nullptr;  // for a controller on another machine: TLS
   std::string journal_path;
+  std::string node;
+  std::string stream_path;  // where clients of steps connect
+  std::function<std::string(const std::string& key)> part_path;  // where the process of a step takes them
+  std::string hosts_path;  // kept with the names of the cluster's nodes; "": not at all
   std::function<NodeInventory()> inventory;  // read anew at each registration
   std::function<Pulse()> pulse;
   std::function<void(const std::string&)> say;

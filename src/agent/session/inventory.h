@@ -16,6 +16,7 @@ struct InventoryParts {
   HostInfo host;
   std::vector<DeviceInfo> probed;        // real ones; empty when `declared` names its devices
   std::vector<std::string> limitations;  // isolation that is off here
+  std::string stream_path;
   std::string version;
   Instant agent_started;
 };

@@ -38,6 +38,21 @@ Status Journal::saw(Epoch epoch, const HeadSeen& head) {
   return save();
 }
 
+bool Journal::holds(const HeldAttempt& held) const {
+  return std::find(seen_.holds.begin(), seen_.holds.end(), held) != seen_.holds.end();
+}
+
+Status Journal::hold(const HeldAttempt& held) {
+  if (holds(held)) return Done{};
+  seen_.holds.push_back(held);
+  return save();
+}
+
+Status Journal::release(const HeldAttempt& held) {
+  if (std::erase(seen_.holds, held) == 0) return Done{};
+  return save();
+}
+
 // Not synced: the file has to outlive a process, not the machine.
 Status Journal::save() const {
   const std::string bytes = encode(seen_);

@@ -31,6 +31,12 @@ std::vector<ResourceLimit> resource_limits(const std::map<std::string, std::int6
   return limits;
 }
 
+std::vector<std::int32_t> cpu_numbers(const CpuSet& cpus) {
+  std::vector<std::int32_t> numbers;
+  for (const std::uint32_t cpu : cpus.list()) numbers.push_back(static_cast<std::int32_t>(cpu));
+  return numbers;
+}
+
 }  // namespace
 
 SignalScope scope_of(SignalTarget target) {
@@ -64,8 +70,40 @@ StartSpec start_spec(const Launch& launch, const std::string& script) {
   spec.argv.insert(spec.argv.end(), launch.arguments.begin(), launch.arguments.end());
   spec.limits.memory_bytes = launch.memory.count();
   spec.limits.pids = kMostProcesses;
-  for (const std::uint32_t cpu : launch.cpus.list()) spec.limits.cpus.push_back(static_cast<std::int32_t>(cpu));
+  spec.limits.cpus = cpu_numbers(launch.cpus);
   for (const std::string& uuid : launch.device_uuids) spec.devices.push_back({.device = uuid});
+  return spec;
+}
+
+PartSpec part_spec(const StepLaunch& launch) {
+  PartSpec spec{.environment = launch.environment,
+                .pid_variable = launch.pid_variable,
+                .uid = launch.uid,
+                .gid = launch.gid,
+                .cwd = launch.work_dir,
+                .umask = launch.umask,
+                .rlimits = resource_limits(launch.rlimits),
+                .append = launch.append_output,
+                .input_task = launch.input_task,
+                .pty = launch.pty,
+                .rows = launch.rows,
+                .columns = launch.columns,
+                .job_devices = launch.job_device_uuids,
+                .time_limit = launch.limit,
+                .grace = launch.grace,
+                .no_new_privileges = launch.no_new_privs,
+                .ticket = launch.ticket};
+  spec.job_limits = {.memory_bytes = launch.job_memory.count(),
+                     .pids = kMostProcesses,
+                     .cpus = cpu_numbers(launch.job_cpus)};
+  spec.limits = {.memory_bytes = launch.memory.count(), .cpus = cpu_numbers(launch.cpus)};
+  for (const std::string& uuid : launch.device_uuids) spec.devices.push_back({.device = uuid});
+  for (const LaunchTask& task : launch.tasks) {
+    spec.tasks.push_back({.id = task.id, .argv = task.argv, .environment = task.environment,
+                          .cpus = cpu_numbers(task.cpus), .stdin_path = task.stdin_path,
+                          .stdout_path = task.stdout_path, .stderr_path = task.stderr_path,
+                          .devices = task.device_uuids});
+  }
   return spec;
 }
 

@@ -6,37 +6,34 @@
 #include <utility>
 
 #include "agent/session/start_spec.h"
+#include "agent/shim/outcome.h"
 #include "base/text.h"
 
 namespace drover::agent {
 namespace {
 
+constexpr Duration kFadeEvery = seconds(1);
 constexpr std::size_t kScripts = 256;  // kept, so that the tasks of an array need their script once
-
-drover::Cause cause_of(const Ended& ended) {
-  switch (ended.cause) {
-    case Cause::exited:
-      return ended.exit_code == 0 && ended.signal == 0 ? drover::Cause::completed : drover::Cause::failed;
-    case Cause::time_limit: return drover::Cause::time_limit;
-    case Cause::terminated: return from_word<drover::Cause>(ended.reason).value_or(drover::Cause::cancelled);
-    case Cause::out_of_memory: return drover::Cause::out_of_memory;
-    case Cause::not_started: return ended.own_fault ? drover::Cause::failed : drover::Cause::launch_failed;
-    case Cause::lost: return drover::Cause::unknown;
-  }
-  return drover::Cause::unknown;
-}
 
 }  // namespace
 
-std::string key_text(JobId job, std::uint32_t attempt) { return fmt::format("{}.{}", job.value(), attempt); }
+std::string key_text(const Steward::Key& key) {
+  const std::string job = fmt::format("{}.{}", key.job.value(), key.attempt);
+  return key.is_step() ? fmt::format("{}.{}", job, key.step) : job;
+}
 
-std::optional<std::pair<JobId, std::uint32_t>> parse_key(std::string_view text) {
-  const std::size_t dot = text.find('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const auto job = parse_uint(text.substr(0, dot));
-  const auto attempt = parse_uint(text.substr(dot + 1));
+std::optional<Steward::Key> parse_key(std::string_view text) {
+  const auto parts = split(text, '.');
+  if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
+  const auto job = parse_uint(parts[0]);
+  const auto attempt = parse_uint(parts[1]);
   if (!job || !attempt || *attempt > 0xFFFFFFFF) return std::nullopt;
-  return std::pair(JobId(*job), static_cast<std::uint32_t>(*attempt));
+  Steward::Key key{.job = JobId(*job), .attempt = static_cast<std::uint32_t>(*attempt)};
+  if (parts.size() == 2) return key;
+  const auto step = parse_uint(parts[2]);
+  if (!step || *step >= kBatchStep) return std::nullopt;
+  key.step = static_cast<std::uint32_t>(*step);
+  return key;
 }
 
 Steward::Steward(Ports ports, Runner& runner, Journal& journal)
@@ -46,14 +43,15 @@ Steward::Steward(Ports ports, Runner& runner, Journal& journal)
 
 std::vector<HeldAttempt> Steward::held() const {
   std::vector<HeldAttempt> held;
-  for (const auto& [key, attempt] : known_) held.push_back({.job = key.first, .attempt = key.second});
-  for (const Key& key : holding_) held.push_back({.job = key.first, .attempt = key.second});
+  for (const auto& [key, attempt] : known_) held.push_back(key.held());
+  const auto& holds = journal_.seen().holds;
+  held.insert(held.end(), holds.begin(), holds.end());
   return held;
 }
 
 Heartbeat Steward::heartbeat(std::uint32_t load_centi, Bytes memory_free) const {
   Heartbeat beat{.revision = revision_, .load_centi = load_centi, .memory_free = memory_free};
-  for (const auto& [key, end] : wanted_) beat.digest += digest_of(key.first, key.second, kBatchStep, end);
+  for (const auto& [key, end] : wanted_) beat.digest += digest_of(key.job, key.attempt, key.step, end);
   return beat;
 }
 
@@ -80,7 +78,7 @@ bool Steward::on(const Welcome& welcome) {
   failed_.clear();  // told to nobody, perhaps: what is still wanted is tried again
   revision_ = Revision{};
   sequence_ = 0;
-  for (const auto& [key, attempt] : known_) report(attempt);
+  for (const auto& [key, attempt] : known_) report(key, attempt);
   return true;
 }
 
@@ -90,14 +88,15 @@ bool Steward::on(const Wanted& wanted) {
   if (const auto saved = journal_.saw(wanted.epoch, wanted.head); !saved) ports_.say(saved.error().message);
   if (wanted.full) wanted_.clear();
   for (const WantedEntry& entry : wanted.entries) apply(entry);
-  for (const HeldAttempt& gone : wanted.gone) forget({gone.job, gone.attempt});
+  for (const HeldAttempt& gone : wanted.gone) forget({gone.job, gone.attempt, gone.step});
   if (!wanted.full) return true;
   // What has ended and isn't wanted any more is known to the controller; what runs is left alone.
   std::vector<Key> over;
   for (const auto& [key, attempt] : known_) {
     if (!wanted_.contains(key) && attempt.state == AttemptState::ended) over.push_back(key);
   }
-  for (const Key& key : holding_) {
+  for (const HeldAttempt& hold : journal_.seen().holds) {
+    const Key key{hold.job, hold.attempt, hold.step};
     if (!wanted_.contains(key)) over.push_back(key);
   }
   for (const Key& key : over) forget(key);
@@ -105,18 +104,29 @@ bool Steward::on(const Wanted& wanted) {
 }
 
 void Steward::apply(const WantedEntry& entry) {
-  const Key key{entry.job, entry.attempt};
+  const Key key{entry.job, entry.attempt, entry.step};
   wanted_[key] = entry.end;
   if (entry.end) {
     end(key, entry);
-  } else if (entry.launch && !known_.contains(key) && !holding_.contains(key) && !failed_.contains(key)) {
-    start(key, *entry.launch);
+    return;
   }
+  if (known_.contains(key) || fading_.contains(key) || failed_.contains(key) || journal_.holds(key.held())) return;
+  if (entry.step_launch && key.is_step()) start_step(key, *entry.step_launch);
+  if (entry.launch && !key.is_step()) start(key, *entry.launch);
+}
+
+void Steward::start_step(Key key, const StepLaunch& launch) {
+  const std::string name = key_text(key);
+  if (const auto started = runner_.start_part(name, part_spec(launch)); !started) {
+    report_unstarted(key, drover::Cause::launch_failed, started.error().message);
+    return;
+  }
+  known_.emplace(key, Attempt{.key = name});
 }
 
 void Steward::start(Key key, const Launch& launch) {
   if (!launch.run) {
-    holding_.insert(key);
+    if (const auto saved = journal_.hold(key.held()); !saved) ports_.say(saved.error().message);
     return;
   }
   const auto script = scripts_.find(launch.script);
@@ -126,7 +136,7 @@ void Steward::start(Key key, const Launch& launch) {
     return;
   }
   const StartSpec spec = start_spec(launch, launch.script ? script->second : std::string{});
-  const std::string name = key_text(key.first, key.second);
+  const std::string name = key_text(key);
   if (const auto started = runner_.start(name, spec); !started) {
     report_unstarted(key, drover::Cause::launch_failed, started.error().message);
     return;
@@ -136,15 +146,19 @@ void Steward::start(Key key, const Launch& launch) {
 
 void Steward::end(Key key, const WantedEntry& entry) {
   for (auto& [script, waiting] : awaiting_) waiting.erase(key);
+  if (!key.is_step()) end_steps(key, entry);
   const auto known = known_.find(key);
   if (known == known_.end()) {
     // It never started here and never will: say so, or the end would wait for ever.
-    holding_.erase(key);
-    report_unstarted(key, entry.end_cause, {});
+    if (!key.is_step() && !running_steps(key).empty()) {
+      leaving_.emplace(key, entry.end_cause);
+    } else {
+      report_unstarted(key, entry.end_cause, {});
+    }
     return;
   }
   if (known->second.state == AttemptState::ended) {
-    report(known->second);
+    report(key, known->second);
     return;
   }
   const auto told = runner_.tell(known->second.key, Terminate{.grace = entry.grace,
@@ -152,26 +166,80 @@ void Steward::end(Key key, const WantedEntry& entry) {
   if (!told) ports_.say(fmt::format("end of {}: {}", known->second.key, told.error().message));
 }
 
+std::vector<const Attempt*> Steward::running_steps(Key job) const {
+  std::vector<const Attempt*> steps;
+  const Key first{job.job, job.attempt, 0};
+  for (auto it = known_.lower_bound(first); it != known_.end() && it->first < job; ++it) {
+    if (it->second.state != AttemptState::ended) steps.push_back(&it->second);
+  }
+  return steps;
+}
+
+void Steward::end_steps(Key job, const WantedEntry& entry) {
+  const Terminate order{.grace = entry.grace, .reason = std::string(word(entry.end_cause))};
+  for (const Attempt* step : running_steps(job)) {
+    if (const auto told = runner_.tell(step->key, order); !told) {
+      ports_.say(fmt::format("end of {}: {}", step->key, told.error().message));
+    }
+  }
+}
+
+// A job's own end is told after those of its steps.
+void Steward::step_over(Key key) {
+  const Key job{key.job, key.attempt};
+  if (!running_steps(job).empty()) return;
+  if (const auto known = known_.find(job); known != known_.end() && known->second.state == AttemptState::ended) {
+    report(job, known->second);
+  }
+  if (const auto leaving = leaving_.extract(job)) report_unstarted(job, leaving.mapped(), {});
+}
+
+bool Steward::is_over(const std::string& name) const {
+  const auto key = parse_key(name);
+  if (!key) return true;
+  const auto known = known_.find(*key);
+  return failed_.contains(*key) || fading_.contains(*key) ||
+         (known != known_.end() && known->second.state == AttemptState::ended);
+}
+
 void Steward::forget(Key key) {
   wanted_.erase(key);
-  holding_.erase(key);
   failed_.erase(key);
+  leaving_.erase(key);
+  if (const auto saved = journal_.release(key.held()); !saved) ports_.say(saved.error().message);
   const auto known = known_.find(key);
   if (known == known_.end()) return;
-  if (const auto forgotten = runner_.forget(known->second.key); !forgotten) {
+  const auto forgotten = runner_.forget(known->second.key);
+  if (!forgotten && forgotten.error().code == Errc::unavailable && key.is_step()) {
+    fading_.insert(key);
+  } else if (!forgotten) {
     ports_.say(fmt::format("records of {} stay: {}", known->second.key, forgotten.error().message));
     return;
   }
   known_.erase(known);
 }
 
+void Steward::drop_records(Duration now) {
+  if (fading_.empty() || now < next_fade_) return;
+  next_fade_ = now + kFadeEvery;
+  std::erase_if(fading_, [this](const Key& key) { return runner_.forget(key_text(key)).has_value(); });
+}
+
 bool Steward::on(const drover::SendSignal& order) {
-  const auto known = known_.find({order.job, order.attempt});
-  if (known == known_.end()) return true;
-  const auto told = runner_.tell(known->second.key, SendSignal{.signal = static_cast<std::int32_t>(order.signal),
-                                                               .scope = scope_of(order.target)});
-  if (!told) ports_.say(fmt::format("signal to {}: {}", known->second.key, told.error().message));
+  const Key key{order.job, order.attempt, order.step};
+  const auto known = known_.find(key);
+  const bool here = known != known_.end();
+  if (here) signal(known->second, order.signal, key.is_step() ? SignalScope::all : scope_of(order.target));
+  if (key.is_step() || order.target == SignalTarget::batch) return true;
+  // The processes of a job are those of its steps too, where the kernel keeps them together.
+  if (here && runner_.keeps_together()) return true;
+  for (const Attempt* step : running_steps(key)) signal(*step, order.signal, SignalScope::all);
   return true;
+}
+
+void Steward::signal(const Attempt& attempt, std::uint32_t number, SignalScope scope) {
+  const auto told = runner_.tell(attempt.key, SendSignal{.signal = static_cast<std::int32_t>(number), .scope = scope});
+  if (!told) ports_.say(fmt::format("signal to {}: {}", attempt.key, told.error().message));
 }
 
 bool Steward::on(const PayloadBody& body) {
@@ -190,11 +258,12 @@ bool Steward::on(const Refuse& refuse) {
 
 void Steward::look(Duration now) {
   for (const Attempt& attempt : runner_.poll(now)) note(attempt);
+  drop_records(now);
 }
 
 void Steward::note(const Attempt& attempt) {
   const auto key = parse_key(attempt.key);
-  if (!key) return;
+  if (!key || fading_.contains(*key)) return;
   auto [known, fresh] = known_.try_emplace(*key, attempt);
   const bool moved = fresh || known->second.state != attempt.state;
   known->second = attempt;
@@ -202,31 +271,47 @@ void Steward::note(const Attempt& attempt) {
     // Nobody can say how it ended. What is left of it is killed, and it is reported as such.
     [[maybe_unused]] const auto told = runner_.tell(attempt.key, Terminate{.grace = {}, .reason = "unknown"});
   } else if (moved && connected_) {
-    report(attempt);
+    report(*key, known->second);
+    if (key->is_step() && attempt.ended) step_over(*key);
   }
 }
 
-void Steward::report(const Attempt& attempt) {
-  const auto key = parse_key(attempt.key);
-  if (!key) return;
-  if (attempt.started) {
-    send_report(ReportStarted{.job = key->first, .attempt = key->second, .at = attempt.started->at});
-  }
-  if (!attempt.ended) return;
+template <class ReportKind>
+ReportKind Steward::filled(Key key, const Attempt& attempt) {
   const Ended& ended = *attempt.ended;
-  ReportEnded report{.job = key->first, .attempt = key->second, .cause = cause_of(ended), .note = ended.message};
+  ReportKind report{.job = key.job, .attempt = key.attempt};
+  report.cause = cause_of(ended);
+  report.note = ended.message;
   report.exit = {.code = ended.exit_code, .signal = ended.signal};
   report.usage = {.user_cpu = Duration(ended.user_us / 1000),
                   .system_cpu = Duration(ended.system_us / 1000),
                   .peak_memory = Bytes::of(ended.peak_memory)};
   if (attempt.started) report.ran = ended.since_boot - attempt.started->since_boot;
   report.leftover = ended.leftover;
-  send_report(std::move(report));
+  return report;
+}
+
+void Steward::report(Key key, const Attempt& attempt) {
+  if (key.is_step()) {
+    if (!attempt.ended) return;
+    auto report = filled<ReportStepEnded>(key, attempt);
+    report.step = key.step;
+    send_report(std::move(report));
+    return;
+  }
+  if (attempt.started) send_report(ReportStarted{.job = key.job, .attempt = key.attempt, .at = attempt.started->at});
+  if (attempt.ended && running_steps(key).empty()) send_report(filled<ReportEnded>(key, attempt));
 }
 
 void Steward::report_unstarted(Key key, drover::Cause cause, std::string note) {
   failed_.insert(key);
-  send_report(ReportEnded{.job = key.first, .attempt = key.second, .cause = cause, .note = std::move(note)});
+  if (key.is_step()) {
+    const std::int32_t code = cause == drover::Cause::launch_failed ? 1 : 0;
+    send_report(ReportStepEnded{.job = key.job, .attempt = key.attempt, .step = key.step, .cause = cause,
+                                .exit = {.code = code}, .note = std::move(note)});
+  } else {
+    send_report(ReportEnded{.job = key.job, .attempt = key.attempt, .cause = cause, .note = std::move(note)});
+  }
 }
 
 void Steward::send_report(ReportBody body) {

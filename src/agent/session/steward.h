@@ -32,12 +32,24 @@ class Steward {
 
   // False: this controller must not be obeyed (another cluster, an older leader); close the session.
   [[nodiscard]] bool on_message(const ToAgent& message);
+  // Whether a step is known to have ended here.
+  [[nodiscard]] bool is_over(const std::string& key) const;
   void on_closed() { connected_ = false; }
   // Looks at what has become of the attempts. `now` is time since boot.
   void look(Duration now);
 
+  // An attempt's script (and a node's hold on its share), or one of its steps. A job's steps come
+  // before it, as their ends do.
+  struct Key {
+    JobId job;
+    std::uint32_t attempt = 0;
+    std::uint32_t step = kBatchStep;
+    friend auto operator<=>(const Key&, const Key&) = default;
+    [[nodiscard]] bool is_step() const { return step != kBatchStep; }
+    [[nodiscard]] HeldAttempt held() const { return {.job = job, .attempt = attempt, .step = step}; }
+  };
+
  private:
-  using Key = std::pair<JobId, std::uint32_t>;
   bool on(const Welcome& welcome);
   bool on(const Wanted& wanted);
   bool on(const drover::SendSignal& order);
@@ -47,10 +59,18 @@ class Steward {
 
   void apply(const WantedEntry& entry);
   void start(Key key, const Launch& launch);
+  void start_step(Key key, const StepLaunch& launch);
   void end(Key key, const WantedEntry& entry);
+  void end_steps(Key job, const WantedEntry& entry);
+  [[nodiscard]] std::vector<const Attempt*> running_steps(Key job) const;
+  void step_over(Key key);
+  void drop_records(Duration now);
+  void signal(const Attempt& attempt, std::uint32_t number, SignalScope scope);
   void forget(Key key);
   void note(const Attempt& attempt);
-  void report(const Attempt& attempt);
+  void report(Key key, const Attempt& attempt);
+  template <class ReportKind>
+  [[nodiscard]] static ReportKind filled(Key key, const Attempt& attempt);
   void send_report(ReportBody body);
   void report_unstarted(Key key, drover::Cause cause, std::string note);
 
@@ -61,14 +81,16 @@ class Steward {
   Revision revision_;
   std::uint64_t sequence_ = 0;
   std::map<Key, Attempt> known_;           // by the driver
-  std::set<Key> holding_;                  // the script runs on another node
+  std::map<Key, drover::Cause> leaving_;   // of those the journal holds: to end once their steps have
+  std::set<Key> fading_;                   // steps that the controller knows to be over; their clients may not
+  Duration next_fade_{};
   std::set<Key> failed_;                   // could not be started; reported, wanted no more
   std::map<Key, bool> wanted_;             // true: to end
   std::map<PayloadHash, std::string> scripts_;
   std::map<PayloadHash, std::map<Key, Launch>> awaiting_;  // a script
 };
 
-[[nodiscard]] std::string key_text(JobId job, std::uint32_t attempt);  // "17.2"
-[[nodiscard]] std::optional<std::pair<JobId, std::uint32_t>> parse_key(std::string_view text);
+[[nodiscard]] std::string key_text(const Steward::Key& key);  // "17.2", or "17.2.0" of a step
+[[nodiscard]] std::optional<Steward::Key> parse_key(std::string_view text);
 
 }  // namespace drover::agent

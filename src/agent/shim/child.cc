@@ -6,6 +6,7 @@
 #include <linux/close_range.h>
 #include <linux/sched.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -29,12 +30,13 @@ namespace {
 // Everything here runs in the child and ends in exec or _exit.
 class Start {
  public:
-  Start(const StartSpec& spec, const std::string& program, const Entry& entry, int outcome)
-      : spec_(spec), program_(program), entry_(entry), outcome_(outcome) {}
+  Start(const StartSpec& spec, const std::string& program, const Entry& entry, const Wiring& wiring, int outcome)
+      : spec_(spec), program_(program), entry_(entry), wiring_(wiring), outcome_(outcome) {}
 
   [[noreturn]] void run(bool cloned_into_cgroup) {
     enter_cgroups(cloned_into_cgroup);
     ::setsid();
+    if (wiring_.terminal) must(::ioctl(wiring_.in, TIOCSCTTY, 0), Failure::Step::input);
     reset_signals();
     set_limits();
     take_identity();
@@ -119,21 +121,22 @@ class Start {
     must(static_cast<int>(::syscall(SYS_capset, &header, nothing.data())), Failure::Step::identity);
   }
 
-  void place(const std::string& path, int flags, int target, Failure::Step step) {
-    const int file = ::open(path.c_str(), flags | O_NOCTTY | O_CLOEXEC, 0666);
+  void place(int wired, const std::string& path, int flags, int target, Failure::Step step) {
+    const int file = wired >= 0 ? wired : ::open(path.c_str(), flags | O_NOCTTY | O_CLOEXEC, 0666);
     must(file, step);
     must(::dup2(file, target), step);
   }
 
   void open_files() {
     // The shim's own 0, 1 and 2 are /dev/null, so a new file never lands on one of them.
-    place(spec_.stdin_path, O_RDONLY, 0, Failure::Step::input);
-    const int flags = O_WRONLY | O_CREAT | (spec_.append ? O_APPEND : O_TRUNC);
-    place(spec_.stdout_path, flags, 1, Failure::Step::output);
-    if (spec_.stderr_path.empty() || spec_.stderr_path == spec_.stdout_path) {
+    place(wiring_.in, spec_.stdin_path, O_RDONLY, 0, Failure::Step::input);
+    const int flags = O_WRONLY | O_CREAT | (spec_.append ? O_APPEND : O_TRUNC) | (wiring_.shared_files ? O_APPEND : 0);
+    place(wiring_.out, spec_.stdout_path, flags, 1, Failure::Step::output);
+    const bool joined = spec_.stderr_path.empty() || spec_.stderr_path == spec_.stdout_path;
+    if (wiring_.err < 0 && joined) {
       must(::dup2(1, 2), Failure::Step::errors);
     } else {
-      place(spec_.stderr_path, flags, 2, Failure::Step::errors);
+      place(wiring_.err, spec_.stderr_path, flags, 2, Failure::Step::errors);
     }
   }
 
@@ -151,6 +154,8 @@ class Start {
     if (argv.empty()) argv.push_back(program_);
     std::vector<char*> args = pointers(argv);
     std::vector<char*> variables = pointers(spec_.environment);
+    std::string own_id = wiring_.pid_variable + "=" + std::to_string(::getpid());
+    if (!wiring_.pid_variable.empty()) variables.insert(variables.end() - 1, own_id.data());
     environ = variables.data();
     ::execvp(program_.c_str(), args.data());
     const int error = errno;
@@ -161,6 +166,7 @@ class Start {
   const StartSpec& spec_;
   const std::string& program_;
   const Entry& entry_;
+  const Wiring& wiring_;
   int outcome_;
 };
 
@@ -219,7 +225,8 @@ int exit_code_of(const Failure& failure) {
 
 // A plain fork, not vfork: the shim must stay awake to cancel a child that hangs in open() on a
 // FIFO or a dead file server, and the shim is so small that the copy costs little.
-Result<Child> start_child(const StartSpec& spec, const std::string& program, const Entry& entry) {
+Result<Child> start_child(const StartSpec& spec, const std::string& program, const Entry& entry,
+                          const Wiring& wiring) {
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error(errno, "make a pipe");
   Fd reader(ends[0]);
@@ -232,7 +239,7 @@ Result<Child> start_child(const StartSpec& spec, const std::string& program, con
     child.pid = ::fork();
   }
   if (child.pid < 0) return system_error(errno, "fork");
-  if (child.pid == 0) Start(spec, program, entry, writer.get()).run(inside);
+  if (child.pid == 0) Start(spec, program, entry, wiring, writer.get()).run(inside);
   child.outcome = std::move(reader);
   return child;
 }

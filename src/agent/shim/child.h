@@ -32,7 +32,18 @@ struct Failure {
 // After this no program that we or our children execute gains a capability. False: not allowed to.
 [[nodiscard]] bool empty_bounding_set();
 
+// Descriptors that take the place of files; -1: the file of the spec.
+struct Wiring {
+  int in = -1;
+  int out = -1;
+  int err = -1;
+  bool terminal = false;     // `in` is one, and becomes the session's
+  bool shared_files = false;  // others write to the same ones: each write goes to the end
+  std::string pid_variable;  // set to the child's process id; "": none
+};
+
 // `program` is the path to run, or a name to look up; it takes the place of argv[0] for a script.
-[[nodiscard]] Result<Child> start_child(const StartSpec& spec, const std::string& program, const Entry& entry);
+[[nodiscard]] Result<Child> start_child(const StartSpec& spec, const std::string& program, const Entry& entry,
+                                        const Wiring& wiring = {});
 
 }  // namespace drover::agent

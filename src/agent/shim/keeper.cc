@@ -20,8 +20,10 @@
 #include <vector>
 
 #include "agent/shim/child.h"
+#include "agent/shim/names.h"
 #include "agent/shim/records.h"
 #include "agent/shim/shim.h"
+#include "agent/step/part.h"
 #include "base/overload.h"
 #include "base/proto.h"
 #include "os/clock.h"
@@ -119,7 +121,7 @@ class Keeper {
   }
 
   void admit() {
-    auto accepted = accept_packets(listening_.get());
+    auto accepted = accept_connection(listening_.get());
     if (!accepted) return;
     const auto peer = peer_of(accepted->get());
     if (!peer || peer->uid != ::geteuid()) return;
@@ -136,23 +138,47 @@ class Keeper {
       if (received->kind == Received::Kind::nothing_yet) return;
       const auto order = decode<Order>(received->bytes);
       if (!order) continue;
-      std::visit(Overload{[&](const StartOrder& o) { start(o); }, [&](const TellOrder& o) { tell(o); }}, *order);
+      std::visit(Overload{[&](const StartOrder& o) { start(o); }, [&](const TellOrder& o) { tell(o); },
+                          [&](const PartOrder& o) { start(o); }},
+                 *order);
     }
   }
 
-  void start(const StartOrder& order) {
+  template <class AnyOrder>
+  void start(const AnyOrder& order) {
     if (!is_safe_name(order.key)) return refuse(order.key, "bad name of an attempt");
     const Status added = records_.add(order.key);
     if (!added && added.error().code == Errc::conflict) return tell_all(records_.attempt(order.key));
     if (!added) return refuse(order.key, added.error().message);
-    // Bound before the fork, so that a command sent right after the start waits here.
-    const Status started = [&]() -> Status {
-      Handover handover{.order = encode(order), .control = TRY(bind_datagrams(records_.control_path(order.key)))};
-      return give_to_idle(order.key, handover) ? Status(Done{}) : give_to_new(order.key, std::move(handover));
-    }();
+    const Status started = begin(order);
     if (started) return;
     [[maybe_unused]] const Status undone = records_.forget(order.key);
     refuse(order.key, started.error().message);
+  }
+
+  Status begin(const StartOrder& order) {
+    // Bound before the fork, so that a command sent right after the start waits here.
+    Handover handover{.order = encode(order), .control = TRY(bind_datagrams(records_.control_path(order.key)))};
+    return give_to_idle(order.key, handover) ? Status(Done{}) : give_to_new(order.key, std::move(handover));
+  }
+
+  // A part of a step has a shim for itself, which stays as long as a client listens.
+  Status begin(const PartOrder& order) {
+    Fd control = TRY(bind_datagrams(records_.control_path(order.key)));
+    Fd stream = TRY(listen_stream(records_.stream_path(order.key), 0600));
+    const pid_t pid = ::fork();
+    if (pid < 0) return system_error(errno, "fork");
+    if (pid == 0) {
+      leave_everything();
+      const auto spec = decode<PartSpec>(order.spec);
+      run_part({.records = records_, .cgroups = cgroups_, .key = order.key, .control = std::move(control),
+                .stream = std::move(stream), .boot_id = boot_id_},
+               spec ? *spec : PartSpec{});
+      ::_exit(0);
+    }
+    shims_.emplace(pid, Guardian{.line = {}, .key = order.key});
+    holders_[order.key] = pid;
+    return Done{};
   }
 
   // The one that became idle last: what it needs is still in the caches.
@@ -199,6 +225,13 @@ class Keeper {
   }
 
   [[noreturn]] void become_shim(const std::string& group, Fd line, Handover handover) {
+    leave_everything();
+    run_shim({.records = records_, .cgroups = cgroups_, .group = group, .boot_id = boot_id_, .line = std::move(line)},
+             std::move(handover));
+    ::_exit(0);
+  }
+
+  void leave_everything() {
     lock_.reset();
     notify_.reset();
     signals_.reset();
@@ -206,9 +239,6 @@ class Keeper {
     teller_.reset();
     connections_.clear();
     shims_.clear();
-    run_shim({.records = records_, .cgroups = cgroups_, .group = group, .boot_id = boot_id_, .line = std::move(line)},
-             std::move(handover));
-    ::_exit(0);
   }
 
   void tell(const TellOrder& order) {
@@ -241,7 +271,7 @@ class Keeper {
     Guardian& guardian = shims_.at(holder->second);
     guardian.key.clear();
     guardian.idle_since = since_boot();
-    idle_.push_back(holder->second);
+    if (guardian.line) idle_.push_back(holder->second);
     holders_.erase(holder);
   }
 
@@ -339,6 +369,11 @@ Status start_keeper(const KeeperOptions& options) {
     return heard_from_background(reader);
   }
   settle_in_background();
+  // Where it isn't allowed jobs see the machine's names; the agent looks, and says so.
+  if (!options.host_name.empty()) {
+    const Records records(options.folder);
+    if (records.create()) [[maybe_unused]] const Status taken = take_names(options.host_name, records.hosts_path());
+  }
   auto keeper = Keeper::open(options);
   const std::string word = keeper ? "+" : word_of(keeper.error());
   [[maybe_unused]] const ssize_t n = ::write(writer.get(), word.data(), word.size());

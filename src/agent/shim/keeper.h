@@ -12,6 +12,7 @@ struct KeeperOptions {
   std::string socket;       // where the agent connects
   std::string folder;       // the state folder, see Records
   std::string cgroup_root;  // "drover/n1"; empty: no cgroups
+  std::string host_name;    // that jobs see, with a hosts file of their own; empty: the machine's
 };
 
 // Takes its place in the background and returns in the calling process once the socket listens, or

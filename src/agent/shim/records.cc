@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "base/proto.h"
 #include "base/text.h"
@@ -85,6 +87,30 @@ Status Records::put(const std::string& key, const Started& started) const {
 }
 Status Records::put(const std::string& key, const Ended& ended) const {
   return put_bytes(key, "status", encode(ended));
+}
+
+Status Records::add_tasks(const std::string& key, std::size_t count) const {
+  const std::string at = path(key, "tasks");
+  const Fd file = TRY(open_file(at, O_WRONLY | O_CREAT | O_EXCL));
+  return preallocate(file, std::max<std::size_t>(count, 1) * sizeof(TaskEnd), at);
+}
+
+Status Records::put(const std::string& key, std::size_t index, const TaskEnd& end) const {
+  const std::string at = path(key, "tasks");
+  const Fd file = TRY(open_file(at, O_WRONLY));
+  const std::string_view bytes(reinterpret_cast<const char*>(&end), sizeof end);
+  return write_at(file, bytes, index * sizeof end, at);
+}
+
+std::vector<TaskEnd> Records::task_ends(const std::string& key) const {
+  std::vector<TaskEnd> ends;
+  const auto bytes = read_file(path(key, "tasks"));
+  for (std::size_t at = 0; bytes && at + sizeof(TaskEnd) <= bytes->size(); at += sizeof(TaskEnd)) {
+    TaskEnd end;
+    std::memcpy(&end, bytes->data() + at, sizeof end);
+    if (end.known == 1) ends.push_back(end);
+  }
+  return ends;
 }
 
 Status Records::put_script(const std::string& key, std::string_view text, uid_t uid, gid_t gid) const {

@@ -15,8 +15,11 @@
 #include <cerrno>
 #include <csignal>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "agent/shim/child.h"
+#include "agent/shim/teller.h"
 #include "base/overload.h"
 #include "base/proto.h"
 #include "os/clock.h"
@@ -39,7 +42,8 @@ std::int64_t microseconds_of(const timeval& time) {
 class Shim {
  public:
   Shim(ShimPlace& place, std::unique_ptr<Cgroup>& kept, std::string key, Fd control, StartSpec spec)
-      : place_(place), key_(std::move(key)), control_(std::move(control)), spec_(std::move(spec)), cgroup_(kept) {}
+      : place_(place), key_(std::move(key)), control_(std::move(control)), spec_(std::move(spec)), cgroup_(kept),
+        teller_(place.records.notify_path()) {}
 
   void run() {
     prepare();
@@ -164,6 +168,7 @@ class Shim {
     limit_at_.reset();
     warn_at_.reset();
     if (phase_ == Phase::killing) return;
+    tell_steps({.grace = grace, .reason = cause == Cause::time_limit ? "time_limit" : reason});
     if (phase_ != Phase::ending) {
       phase_ = Phase::ending;
       for (const pid_t pid : cgroup_->processes()) {
@@ -204,8 +209,38 @@ class Shim {
     while (::read(children_.get(), &info, sizeof(info)) > 0) {
     }
     reap_all();
-    if (main_status_ && (phase_ == Phase::starting || phase_ == Phase::running)) return start_killing();
+    if (main_status_ && (phase_ == Phase::starting || phase_ == Phase::running)) return end_after_main();
     if (phase_ == Phase::ending || phase_ == Phase::killing) gone();
+  }
+
+  // A job's steps end with it, in order; what else is left of it ends at once after them.
+  void end_after_main() {
+    tell_steps({.grace = spec_.grace, .reason = "cancelled"});
+    if (running_steps().empty()) return start_killing();
+    after_main_ = true;
+    phase_ = Phase::ending;
+    limit_at_.reset();
+    warn_at_.reset();
+    kill_at_ = since_boot() + spec_.grace;
+    look_at_ = since_boot() + kSweep;
+  }
+
+  [[nodiscard]] std::vector<std::string> running_steps() const {
+    std::vector<std::string> steps;
+    if (!cgroup_ || !cgroup_->may_have_steps()) return steps;
+    for (const std::string& key : place_.records.keys()) {
+      if (key.starts_with(key_ + ".") && !place_.records.has_ended(key)) steps.push_back(key);
+    }
+    return steps;
+  }
+
+  void tell_steps(const Terminate& order) const {
+    for (const std::string& key : running_steps()) {
+      const auto socket = datagram_socket();
+      if (!socket) return;
+      [[maybe_unused]] const Status told =
+          send_datagram(socket->get(), place_.records.control_path(key), encode(Command{order}));
+    }
   }
 
   void reap_all() {
@@ -265,6 +300,7 @@ class Shim {
 
   void look() {
     if (phase_ == Phase::killing) return sweep();
+    if (after_main_ && running_steps().empty()) return start_killing();
     if (!gone()) look_at_ = since_boot() + kLook;
   }
 
@@ -321,18 +357,8 @@ class Shim {
     if (noted) tell(AttemptState::ended);
   }
 
-  // The records say it all; this only saves the keeper from looking. A full queue is waited for.
   void tell(AttemptState state) {
-    const Attempt attempt{.key = key_, .state = state, .claim = claim_, .started = started_, .ended = ended_};
-    if (!teller_) {
-      auto socket = datagram_socket();
-      if (!socket) return;
-      teller_ = std::move(*socket);
-      [[maybe_unused]] const int blocking = ::fcntl(teller_.get(), F_SETFL, 0);
-      const timeval patience{.tv_sec = 1, .tv_usec = 0};
-      ::setsockopt(teller_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    }
-    [[maybe_unused]] const Status told = send_datagram(teller_.get(), place_.records.notify_path(), encode(attempt));
+    teller_.tell({.key = key_, .state = state, .claim = claim_, .started = started_, .ended = ended_});
   }
 
   ShimPlace& place_;
@@ -341,10 +367,11 @@ class Shim {
   StartSpec spec_;
   Claim claim_;
   std::unique_ptr<Cgroup>& cgroup_;  // stays for the next attempt, when it may
-  Fd children_, teller_, timer_, outcome_;
+  Teller teller_;
+  Fd children_, timer_, outcome_;
   pid_t main_ = -1;
   Phase phase_ = Phase::starting;
-  bool over_ = false, warned_ = false, leftover_ = false;
+  bool over_ = false, warned_ = false, leftover_ = false, after_main_ = false;
   std::optional<int> main_status_;
   std::int64_t user_us_ = 0, system_us_ = 0, largest_ = 0;  // of the processes that were waited for
   Instant ended_at_;

@@ -259,6 +259,15 @@ struct TellOrder {
     visit(2, "command", self.command);
   }
 };
-using Order = std::variant<StartOrder, TellOrder>;
+struct PartOrder {
+  std::string key;
+  std::string spec;  // an encoded PartSpec
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "key", self.key);
+    visit(2, "spec", self.spec);
+  }
+};
+using Order = std::variant<StartOrder, TellOrder, PartOrder>;
 
 }  // namespace drover::agent

@@ -1,0 +1,37 @@
+// Names of what runs on a node: "17.1" is a job's attempt with its script, "17.1.0" one step of it.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/cgroup/cgroup.h"
+
+namespace drover::agent {
+
+struct PartKey {
+  std::string job;    // "17.1"
+  std::string group;  // "s0", of its cgroup in the job's
+};
+// Nothing when it names no step.
+[[nodiscard]] inline std::optional<PartKey> part_of(const std::string& key) {
+  if (std::count(key.begin(), key.end(), '.') != 2) return std::nullopt;
+  const std::size_t dot = key.rfind('.');
+  return PartKey{.job = key.substr(0, dot), .group = "s" + key.substr(dot + 1)};
+}
+// Of a step, the job that it belongs to; of a job, itself.
+[[nodiscard]] inline std::string job_of(const std::string& key) {
+  const auto part = part_of(key);
+  return part ? part->job : key;
+}
+// The group that an attempt's claim names ("12-7", or "17.1/s0" of a step).
+[[nodiscard]] inline std::unique_ptr<Cgroup> open_group(const CgroupTree& tree, const std::string& key,
+                                                        const std::string& claimed) {
+  const std::size_t slash = claimed.find('/');
+  if (slash == std::string::npos) return tree.open(claimed.empty() ? key : claimed);
+  const std::string job = claimed.substr(0, slash);
+  return tree.open_step({.name = job, .has_owner = job != job_of(key)}, claimed.substr(slash + 1));
+}
+
+}  // namespace drover::agent
