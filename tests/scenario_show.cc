@@ -141,10 +141,10 @@ std::string show_queue(const Cluster& cluster) {
     }
     text += " " + job.name + " " + state(job);
     if (job.phase == Phase::waiting) text += " (" + std::string(word(job.reason)) + ")";
-    if (job.restarts > 0) text += " restarts " + std::to_string(job.restarts);
+    if (job.run->restarts > 0) text += " restarts " + std::to_string(job.run->restarts);
     if (job.active()) {
       text += " on";
-      for (const NodeShare& share : job.placement->shares) text += " " + cluster.node(share.node).name();
+      for (const NodeShare& share : job.run->placement->shares) text += " " + cluster.node(share.node).name();
     }
     text += "\n";
   });

@@ -373,31 +373,35 @@ class Scenario {
     NodeRegister r{.inventory = n};
     for (const std::string& held : words.list("held")) {
       const JobId job = job_ref(held).job;
-      r.held.push_back({.job = job, .attempt = core_.view().job(job)->attempt});
+      r.held.push_back({.job = job, .attempt = core_.view().job(job)->run->attempt});
     }
     feed(r);
   }
   void silent(const Words& words) { feed(NodeSilent{.node = core_.view().node(words.text("node"))->id}); }
   [[nodiscard]] const Job& placed(const std::string& name) const {
-    static const Job kNobody{.placement = std::make_shared<const Placement>(Placement{.shares = {{.node = NodeId(1)}}})};
+    static const Job kNobody = [] {
+      Job job;
+      job.run.edit().placement = std::make_shared<const Placement>(Placement{.shares = {{.node = NodeId(1)}}});
+      return job;
+    }();
     const Job* job = core_.view().job(job_ref(name).job);
-    if (job != nullptr && job->placement) return *job;
+    if (job != nullptr && job->run->placement) return *job;
     ADD_FAILURE() << "job " << name << " has never been placed";
     return kNobody;
   }
   [[nodiscard]] NodeId node_of(const Words& words, const Job& job) const {
-    return words.has("node") ? core_.view().node(words.text("node"))->id : job.placement->shares.front().node;
+    return words.has("node") ? core_.view().node(words.text("node"))->id : job.run->placement->shares.front().node;
   }
   void started(const Words& words) {
     for (const std::string& name : words.list("job")) {
       const Job& job = placed(name);
-      feed(ReportStarted{.node = node_of(words, job), .job = job.id, .attempt = job.attempt});
+      feed(ReportStarted{.node = node_of(words, job), .job = job.id, .attempt = job.run->attempt});
     }
   }
   void ended(const Words& words) {
     for (const std::string& name : words.list("job")) {
       const Job& job = placed(name);
-      ReportEnded r{.node = node_of(words, job), .job = job.id, .attempt = words.count("attempt", job.attempt)};
+      ReportEnded r{.node = node_of(words, job), .job = job.id, .attempt = words.count("attempt", job.run->attempt)};
       r.exit = {.code = static_cast<std::int32_t>(words.number("exit")),
                 .signal = static_cast<std::int32_t>(words.number("signal"))};
       r.cause = from_word<Cause>(words.text("cause")).value_or(r.exit == ExitStatus{} ? Cause::completed : Cause::failed);
@@ -429,7 +433,7 @@ class Scenario {
   }
   void step_ended(const Words& words) {
     const auto [job, number] = step_of(words);
-    ReportStepEnded r{.job = job, .attempt = placed(std::to_string(job.value())).attempt, .step = number};
+    ReportStepEnded r{.job = job, .attempt = placed(std::to_string(job.value())).run->attempt, .step = number};
     const Step* step = core_.view().step(job, number);
     if (words.has("node")) r.node = core_.view().node(words.text("node"))->id;
     else if (step != nullptr) r.node = step->shares.front().share.node;

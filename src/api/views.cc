@@ -78,17 +78,17 @@ JobView job_view(const Cluster& cluster, const Job& job, const Fields& fields) {
                .submitted = job.submitted,
                .begin = job.begin,
                .eligible = job.eligible,
-               .started = job.started,
-               .ended = job.ended,
+               .started = job.run->started,
+               .ended = job.run->ended,
                .limit = job.limit,
                .min_limit = job.min_limit,
                .deadline = job.deadline,
-               .attempt = job.attempt,
-               .restarts = job.restarts,
+               .attempt = job.run->attempt,
+               .restarts = job.run->restarts,
                .requeue = job.requeue,
                .node_lost = job.node_lost,
-               .cancelled_by = job.cancelled_by,
-               .exit = job.exit,
+               .cancelled_by = job.run->cancelled_by,
+               .exit = job.run->exit,
                .spec_hash = job.spec,
                .allocation = job.allocation,
                .highest_exit = cluster.steps(job.id).highest};
@@ -100,11 +100,11 @@ JobView job_view(const Cluster& cluster, const Job& job, const Fields& fields) {
   if (fields.has(11)) view.qos = cluster.text(job.qos);
   if (fields.has(12)) view.partitions = cluster.text(job.partitions);
   if (fields.has(13)) view.partition = cluster.text(job.partition);
-  if (fields.has(18) && job.note) view.note = *job.note;
+  if (fields.has(18) && job.run->note) view.note = *job.run->note;
   if (fields.has(35)) view.request = cluster.request(job);
   if (fields.has(36) && job.dependency) view.dependency = *job.dependency;
-  if (job.placement && job.phase != Phase::waiting) {
-    fill_granted(cluster, *job.placement, fields, view);
+  if (job.run->placement && job.phase != Phase::waiting) {
+    fill_granted(cluster, *job.run->placement, fields, view);
   } else {
     fill_asked(cluster.request(job), view);
   }

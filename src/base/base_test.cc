@@ -2,6 +2,7 @@
 
 #include "base/id_table.h"
 #include "base/proto.h"
+#include "base/rare.h"
 #include "base/text.h"
 
 namespace drover {
@@ -75,6 +76,37 @@ TEST(IdTable, KeepsOrderAndForgetsPages) {
   EXPECT_EQ(*table.first_from(ThingId(3)), 1000);
   EXPECT_EQ(table.find(ThingId(5)), nullptr);
   EXPECT_EQ(table.first_from(ThingId(1001)), nullptr);
+}
+
+TEST(IdTable, ACopyKeepsWhatTheOriginalChanges) {
+  IdTable<ThingId, std::string> table;
+  for (std::uint64_t i = 1; i <= 200; ++i) table.insert(ThingId(i), "as it was");
+  const IdTable<ThingId, std::string> copy = table;
+  EXPECT_EQ(table, copy);
+  table.at(ThingId(3)) = "changed";
+  table.erase(ThingId(100));
+  for (std::uint64_t i = 130; i <= 200; ++i) table.erase(ThingId(i));
+  EXPECT_FALSE(table == copy);
+  EXPECT_EQ(copy.at(ThingId(3)), "as it was");
+  std::size_t held = 0;
+  copy.each([&](const std::string& text) { held += text == "as it was" ? 1U : 0U; });
+  EXPECT_EQ(held, 200U);
+}
+
+TEST(Rare, IsNothingUntilItIsSetAndNobodyElsesOnceItIsChanged) {
+  Rare<std::string> a;
+  EXPECT_TRUE(a->empty());
+  EXPECT_TRUE(a.missing());
+  a.edit() = "one";
+  const Rare<std::string> b = a;
+  a.edit() += " more";
+  EXPECT_EQ(*a, "one more");
+  EXPECT_EQ(*b, "one");
+  a.edit().clear();
+  EXPECT_EQ(a, Rare<std::string>{});  // by value
+  EXPECT_FALSE(a.missing());
+  a.trim();
+  EXPECT_TRUE(a.missing());
 }
 
 TEST(Text, NumbersAreWholeOrNothing) {

@@ -34,7 +34,7 @@ Result<Launch> make_launch(const Cluster& cluster, const Job& job, const NodeSha
                 .grace = settings.kill_grace,
                 .warn = spec.warn,
                 .no_new_privs = settings.no_new_privs,
-                .run = !job.allocation && share.node == job.placement->shares.front().node};
+                .run = !job.allocation && share.node == job.run->placement->shares.front().node};
   launch.device_uuids = uuids_of(cluster, share);
   const auto door = doors.find(spec.door);
   if (door == doors.end() || !door->second.batch) return Error{Errc::invalid, "no door called " + spec.door};
@@ -53,7 +53,7 @@ Result<StepLaunch> make_step_launch(const Cluster& cluster, const Job& job, cons
   const auto door = doors.find(spec.door);
   if (door == doors.end() || !door->second.step) return Error{Errc::invalid, "no door makes steps: " + spec.door};
   const auto same_node = [&](const NodeShare& of_job) { return of_job.node == share.share.node; };
-  const auto of_job = std::ranges::find_if(job.placement->shares, same_node);
+  const auto of_job = std::ranges::find_if(job.run->placement->shares, same_node);
   const Settings& settings = cluster.config().settings;
   StepLaunch launch{.user = cluster.text(job.user),
                     .uid = job.uid,

@@ -11,7 +11,7 @@ void Ledger::note(const Cluster& after, const Event& event) {
     const Job& job = after.jobs().at(ended->job);
     StepRow row = step_row(after, job, *after.step(ended->job, ended->step));
     const std::lock_guard lock(mutex_);
-    steps_.push_back({.job = job.id, .restarts = job.restarts, .row = std::move(row)});
+    steps_.push_back({.job = job.id, .restarts = job.run->restarts, .row = std::move(row)});
     return;
   }
   auto row = ended_row(after, event, payloads_);

@@ -213,13 +213,13 @@ void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) 
   for (const JobId id : cluster.node(session.node).jobs) {
     const Job& job = cluster.jobs().at(id);
     const bool end = job.phase == Phase::ending;
-    if (want({.job = id, .attempt = job.attempt}, end, job.cause)) {
+    if (want({.job = id, .attempt = job.run->attempt}, end, job.cause)) {
       add_launch(cluster, job, session, wanted.entries.back());
     }
     for (const auto& [number, step] : cluster.steps(id).steps) {
       if (!step.uses(session.node)) continue;
       const bool step_end = end || step.phase == StepPhase::ending;
-      const Part part{.job = id, .attempt = job.attempt, .step = number};
+      const Part part{.job = id, .attempt = job.run->attempt, .step = number};
       const bool fresh = want(part, step_end, Cause::cancelled);
       if (!fresh || add_step_launch(cluster, job, step, session.node, wanted.entries.back())) continue;
       wanted.entries.pop_back();
@@ -242,7 +242,7 @@ void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) 
 }
 
 void Sessions::add_launch(const Cluster& cluster, const Job& job, Session& session, WantedEntry& entry) {
-  for (const NodeShare& share : job.placement->shares) {
+  for (const NodeShare& share : job.run->placement->shares) {
     if (share.node != session.node) continue;
     auto launch = make_launch(cluster, job, share, payloads_, options_.doors);
     if (!launch) {
@@ -273,7 +273,7 @@ bool Sessions::add_step_launch(const Cluster& cluster, const Job& job, const Ste
   // With a full inbox it is tried again with the node's next change.
   [[maybe_unused]] const bool told = driver_.push({.input = ReportStepEnded{.node = node,
                                                                             .job = job.id,
-                                                                            .attempt = job.attempt,
+                                                                            .attempt = job.run->attempt,
                                                                             .step = step.number,
                                                                             .cause = Cause::launch_failed,
                                                                             .exit = {.code = 1},

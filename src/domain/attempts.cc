@@ -30,7 +30,7 @@ void drain(Facts& facts, NodeId id, std::string reason, Instant now) {
 
 std::size_t nodes_holding(const Job& job) {
   return static_cast<std::size_t>(
-      std::ranges::count_if(job.placement->shares, [&](const NodeShare& s) { return job.holds(s.node); }));
+      std::ranges::count_if(job.run->placement->shares, [&](const NodeShare& s) { return job.holds(s.node); }));
 }
 
 // How many nodes the job's partition has left to try.
@@ -39,9 +39,9 @@ bool nowhere_else(const Cluster& cluster, const Job& job, NodeId failed) {
   std::size_t nodes = cluster.nodes().size();
   if (partition != nullptr && !partition->nodes.empty()) nodes = partition->nodes.size();
   std::size_t avoided = 1;
-  if (job.avoid) {
-    avoided += job.avoid->size();
-    if (std::ranges::binary_search(*job.avoid, failed)) --avoided;
+  if (job.run->avoid) {
+    avoided += job.run->avoid->size();
+    if (std::ranges::binary_search(*job.run->avoid, failed)) --avoided;
   }
   return avoided >= nodes;
 }
@@ -49,7 +49,7 @@ bool nowhere_else(const Cluster& cluster, const Job& job, NodeId failed) {
 void requeue_launch(Facts& facts, JobId id, NodeId node, Instant now) {
   const Settings settings = facts.cluster().config().settings;
   const Job& job = *facts.cluster().job(id);
-  const bool too_often = job.launch_failures + 1 >= settings.launch_failures;
+  const bool too_often = job.run->launch_failures + 1 >= settings.launch_failures;
   const bool hold = too_often || nowhere_else(facts.cluster(), job, node);
   facts.add(JobRequeued{.job = id, .begin = now, .hold = hold ? Hold::requeued : Hold::none, .launch_failed = true,
                         .at = now, .avoid = node});
@@ -62,7 +62,7 @@ void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
   const Job& job = *facts.cluster().job(id);
   const bool as_ordered = by_order(job);
   const Hold then_hold = job.hold;
-  Closing closing = job.closing ? *job.closing : Closing{};
+  Closing closing = job.run->closing ? *job.run->closing : Closing{};
   if (closing.cause == Cause::none) {
     closing.cause = end.cause;
     closing.exit = end.exit;
@@ -75,12 +75,12 @@ void finish(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
   usage.system_cpu += end.usage.system_cpu;
   usage.peak_memory = std::max(usage.peak_memory, end.usage.peak_memory);
   facts.add(JobEnded{.job = id,
-                     .attempt = job.attempt,
+                     .attempt = job.run->attempt,
                      .cause = cause,
-                     .exit = as_ordered && job.allocation ? job.exit : closing.exit,
+                     .exit = as_ordered && job.allocation ? job.run->exit : closing.exit,
                      .usage = usage,
                      .at = closing.at == Instant{} ? now : closing.at,
-                     .by = cause == Cause::cancelled ? job.cancelled_by : 0,
+                     .by = cause == Cause::cancelled ? job.run->cancelled_by : 0,
                      .note = closing.note});
   if (facts.cluster().job(id)->allocation) return;  // its client has seen it start
   const bool again = facts.cluster().job(id)->requeue;
@@ -100,7 +100,7 @@ void end_share(Facts& facts, JobId id, const ShareEnd& end, Instant now) {
   if (!end.leftover && nodes_holding(job) == 1) return finish(facts, id, end, now);
   if (job.phase != Phase::ending) facts.add(JobEnding{.job = id, .cause = end.cause, .at = now});
   facts.add(ShareEnded{.job = id,
-                       .attempt = job.attempt,
+                       .attempt = job.run->attempt,
                        .node = end.node,
                        .released = !end.leftover,
                        .cause = end.cause,
@@ -117,8 +117,8 @@ void drain_for_leftover(Facts& facts, NodeId node, Instant now) {
 
 void on_started(Facts& facts, const ReportStarted& report, Instant now) {
   const Job* job = facts.cluster().job(report.job);
-  if (job == nullptr || job->attempt != report.attempt || job->phase != Phase::placed) return;
-  if (job->placement->shares.front().node != report.node) return;  // only the script's node says so
+  if (job == nullptr || job->run->attempt != report.attempt || job->phase != Phase::placed) return;
+  if (job->run->placement->shares.front().node != report.node) return;  // only the script's node says so
   facts.add(JobStarted{.job = report.job, .attempt = report.attempt, .at = now});
 }
 
@@ -127,16 +127,16 @@ namespace {
 // A job that ended while no controller looked ended then, not when it was heard of.
 Instant ran_until(const Job& job, const ReportEnded& report, Instant now) {
   if (report.ran <= Duration{0}) return now;
-  return std::min(now, job.started + report.ran);
+  return std::min(now, job.run->started + report.ran);
 }
 
 }  // namespace
 
 void on_ended(Facts& facts, const ReportEnded& report, Instant now) {
   const Job* job = facts.cluster().job(report.job);
-  if (job == nullptr || job->attempt != report.attempt || !job->holds(report.node)) return;
-  const bool told = job->closing && job->phase == Phase::ending && nodes_holding(*job) == 1 &&
-                    job->placement->shares.size() == 1;
+  if (job == nullptr || job->run->attempt != report.attempt || !job->holds(report.node)) return;
+  const bool told = job->run->closing && job->phase == Phase::ending && nodes_holding(*job) == 1 &&
+                    job->run->placement->shares.size() == 1;
   if (report.leftover && told) return;  // we know that something is left there
   end_share(facts, report.job,
             {.node = report.node,
@@ -153,9 +153,9 @@ void judge_attempts(Facts& facts, NodeId id, const std::vector<HeldAttempt>& hel
   const std::set<JobId> jobs = facts.cluster().node(id).jobs;  // a copy: ends change it
   for (const JobId job_id : jobs) {
     const Job& job = *facts.cluster().job(job_id);
-    const bool has_script = !job.allocation && job.placement->shares.front().node == id;
+    const bool has_script = !job.allocation && job.run->placement->shares.front().node == id;
     const bool here = std::ranges::any_of(held, [&](const HeldAttempt& h) {
-      return h.job == job_id && h.attempt == job.attempt && h.step == kBatchStep;
+      return h.job == job_id && h.attempt == job.run->attempt && h.step == kBatchStep;
     });
     if (here || !has_script || job.phase == Phase::placed) continue;
     end_share(facts, job_id, {.node = id, .cause = Cause::node_failed, .note = "lost on its node"}, now);

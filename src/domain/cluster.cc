@@ -126,7 +126,7 @@ void Cluster::on(const NodeRegistered& e) {
 void Cluster::note_lost_nodes(const Node& node_changed) {
   for (const JobId id : node_changed.jobs) {
     Job& job = jobs_.at(id);
-    job.node_lost = std::ranges::any_of(job.placement->shares, [&](const NodeShare& share) {
+    job.node_lost = std::ranges::any_of(job.run->placement->shares, [&](const NodeShare& share) {
       return job.holds(share.node) && node(share.node).contact == Contact::lost;
     });
   }
@@ -151,7 +151,7 @@ void Cluster::insert_job(Job job) {
       if (term.job) dependents_[term.job].insert(job.id);
     }
   }
-  if (job.phase == Phase::ended) ended_.emplace(job.ended, job.id);
+  if (job.phase == Phase::ended) ended_.emplace(job.run->ended, job.id);
   jobs_.insert(job.id, std::move(job));
 }
 
@@ -229,7 +229,7 @@ void Cluster::on(const ArrayTaskSplit& e) {
 }
 
 void Cluster::hold_resources(const Job& job) {
-  for (const NodeShare& share : job.placement->shares) {
+  for (const NodeShare& share : job.run->placement->shares) {
     if (!job.holds(share.node)) continue;
     Node& node = node_at(share.node);
     CHECK(!node.cpus_used.intersects(share.cpus));
@@ -241,12 +241,12 @@ void Cluster::hold_resources(const Job& job) {
       CHECK(device.used <= Milli::of(1000));
     }
     node.jobs.insert(job.id);
-    if (job.placement->exclusive) ++node.exclusive;
+    if (job.run->placement->exclusive) ++node.exclusive;
   }
 }
 
 void Cluster::free_resources(const Job& job, Instant now) {
-  for (const NodeShare& share : job.placement->shares) {
+  for (const NodeShare& share : job.run->placement->shares) {
     if (job.holds(share.node)) free_share(job, share, now);
   }
 }
@@ -257,25 +257,26 @@ void Cluster::free_share(const Job& job, const NodeShare& share, Instant now) {
   node.memory_used -= share.memory;
   for (const Grant& grant : share.devices) device_at(grant.device).used -= grant.milli;
   node.jobs.erase(job.id);
-  if (job.placement->exclusive) --node.exclusive;
+  if (job.run->placement->exclusive) --node.exclusive;
   node.last_busy = now;
 }
 
 void Cluster::on(const JobPlaced& e) {
   Job& job = jobs_.at(e.job);
   CHECK(job.phase == Phase::waiting && !job.pending);
+  Run& run = job.run.edit();
   job.phase = Phase::placed;
-  job.attempt = e.attempt;
+  run.attempt = e.attempt;
   job.partition = symbols_.intern(e.partition);
-  job.placement = std::make_shared<const Placement>(e.placement);
+  run.placement = std::make_shared<const Placement>(e.placement);
   job.limit = e.limit;
-  job.started = e.at;
-  job.ended = Instant{};
+  run.started = e.at;
+  run.ended = Instant{};
   job.reason = Reason::none;
   job.cause = Cause::none;
-  job.exit = {};
-  job.note = nullptr;
-  job.closing = nullptr;
+  run.exit = {};
+  run.note = nullptr;
+  run.closing = nullptr;
   reservations_.erase(e.job);
   steps_.erase(e.job);  // those of an earlier attempt
   hold_resources(job);
@@ -291,11 +292,12 @@ void Cluster::on(const JobReserved& e) {
 
 void Cluster::on(const JobStarted& e) {
   Job& job = jobs_.at(e.job);
-  CHECK(job.attempt == e.attempt);
+  CHECK(job.run->attempt == e.attempt);
   if (job.phase == Phase::placed) job.phase = Phase::running;
-  job.launch_failures = 0;
-  job.avoid = nullptr;
-  for (const NodeShare& share : job.placement->shares) node_at(share.node).launch_failures = 0;
+  Run& run = job.run.edit();
+  run.launch_failures = 0;
+  run.avoid = nullptr;
+  for (const NodeShare& share : run.placement->shares) node_at(share.node).launch_failures = 0;
 }
 
 void Cluster::on(const JobEnding& e) {
@@ -303,55 +305,57 @@ void Cluster::on(const JobEnding& e) {
   CHECK(job.active());
   job.phase = Phase::ending;
   job.cause = e.cause;
-  if (e.cause == Cause::cancelled) job.cancelled_by = e.by;
+  if (e.cause == Cause::cancelled) job.run.edit().cancelled_by = e.by;
   job.hold = e.then_hold;
-  job.exit = e.exit;
+  job.run.edit().exit = e.exit;
 }
 
 void Cluster::on(const JobEnded& e) {
   Job& job = jobs_.at(e.job);
   CHECK(job.phase != Phase::ended);
   if (job.active()) free_resources(job, e.at);
+  Run& run = job.run.edit();
   job.phase = Phase::ended;
   job.cause = e.cause;
-  job.exit = e.exit;
-  job.ended = e.at;
+  run.exit = e.exit;
+  run.ended = e.at;
   job.reason = Reason::none;
   job.node_lost = false;
-  job.closing = nullptr;
-  if (e.cause == Cause::cancelled) job.cancelled_by = e.by;
-  job.note = e.note.empty() ? nullptr : std::make_shared<const std::string>(e.note);
-  if (e.attempt == 0) job.placement = nullptr;
+  run.closing = nullptr;
+  if (e.cause == Cause::cancelled) run.cancelled_by = e.by;
+  run.note = e.note.empty() ? nullptr : std::make_shared<const std::string>(e.note);
+  if (e.attempt == 0) run.placement = nullptr;
   reservations_.erase(e.job);
   first_steps_.erase(e.job);
   forget_steps(e.job, kStepsOfEndedJob);
   set_dependency(job, {});
-  ended_.emplace(job.ended, job.id);
+  ended_.emplace(run.ended, job.id);
 }
 
 void Cluster::on(const JobRequeued& e) {
   Job& job = jobs_.at(e.job);
   CHECK(job.phase == Phase::ended);
-  ended_.erase({job.ended, job.id});
+  ended_.erase({job.run->ended, job.id});
   job.phase = Phase::waiting;
   job.cause = Cause::none;
   job.begin = e.begin;
   job.hold = e.hold;
   job.eligible = Instant{};
-  job.placement = nullptr;
-  job.exit = {};
+  Run& run = job.run.edit();
+  run.placement = nullptr;
+  run.exit = {};
   job.reason = e.hold == Hold::none ? Reason::begin_time : Reason::requeued_held;
   if (!e.launch_failed) {
-    ++job.restarts;
+    ++run.restarts;
     return;
   }
-  ++job.launch_failures;
+  ++run.launch_failures;
   if (e.hold != Hold::none) job.reason = Reason::launch_failed_held;
   if (e.avoid) {
     ++node_at(e.avoid).launch_failures;
-    auto avoid = job.avoid ? *job.avoid : std::vector<NodeId>{};
+    auto avoid = run.avoid ? *run.avoid : std::vector<NodeId>{};
     avoid.insert(std::ranges::upper_bound(avoid, e.avoid), e.avoid);
-    job.avoid = std::make_shared<const std::vector<NodeId>>(std::move(avoid));
+    run.avoid = std::make_shared<const std::vector<NodeId>>(std::move(avoid));
   }
 }
 
@@ -360,8 +364,11 @@ void Cluster::on(const JobHoldChanged& e) {
   job.hold = e.hold;
   job.priority = e.priority;
   if (e.hold == Hold::none) {
-    job.launch_failures = 0;
-    job.avoid = nullptr;
+    if (job.run->launch_failures > 0 || job.run->avoid) {
+      Run& run = job.run.edit();
+      run.launch_failures = 0;
+      run.avoid = nullptr;
+    }
   }
   job.reason = e.hold == Hold::admin  ? Reason::held_by_admin
                : e.hold == Hold::user ? Reason::held_by_user
@@ -406,8 +413,8 @@ void Cluster::set_throttle(JobId array, std::uint32_t throttle) {
 
 void Cluster::on(const ShareEnded& e) {
   Job& job = jobs_.at(e.job);
-  CHECK(job.active() && job.attempt == e.attempt);
-  auto closing = job.closing ? std::make_shared<Closing>(*job.closing) : std::make_shared<Closing>();
+  CHECK(job.active() && job.run->attempt == e.attempt);
+  auto closing = job.run->closing ? std::make_shared<Closing>(*job.run->closing) : std::make_shared<Closing>();
   if (closing->cause == Cause::none) {
     closing->cause = e.cause;
     closing->exit = e.exit;
@@ -418,12 +425,12 @@ void Cluster::on(const ShareEnded& e) {
   closing->usage.system_cpu += e.usage.system_cpu;
   closing->usage.peak_memory = std::max(closing->usage.peak_memory, e.usage.peak_memory);
   if (e.released) {
-    for (const NodeShare& share : job.placement->shares) {
+    for (const NodeShare& share : job.run->placement->shares) {
       if (share.node == e.node && job.holds(e.node)) free_share(job, share, e.at);
     }
     closing->released.push_back(e.node);
   }
-  job.closing = std::move(closing);
+  job.run.edit().closing = std::move(closing);
 }
 
 void Cluster::set_dependency(Job& job, const Dependency& dependency) {
@@ -457,7 +464,7 @@ void Cluster::on(const JobsForgotten& e) {
   for (const JobId id : e.jobs) {
     const Job& job = jobs_.at(id);
     CHECK(job.phase == Phase::ended);
-    ended_.erase({job.ended, id});
+    ended_.erase({job.run->ended, id});
     const auto array = arrays_.find(job.array);
     if (array != arrays_.end()) {
       array->second.erase(id);

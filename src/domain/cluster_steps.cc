@@ -44,7 +44,7 @@ const StepWish* Cluster::first_step(JobId job) const {
 
 void Cluster::on(const StepPlaced& e) {
   const Job& job = jobs_.at(e.job);
-  CHECK(job.active() && job.attempt == e.attempt);
+  CHECK(job.active() && job.run->attempt == e.attempt);
   JobSteps& of = steps_[e.job];
   CHECK(e.step.number == of.next);
   ++of.next;

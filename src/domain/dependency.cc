@@ -15,8 +15,8 @@ TermState after_one(const Job& other, const DependencyTerm& term, Instant now) {
   switch (term.kind) {
     case DependencyKind::after:
       if (other.phase == Phase::waiting) return TermState::open;
-      if (ended && other.attempt == 0) return TermState::met;  // cancelled before it started
-      return other.started + term.delay <= now ? TermState::met : TermState::open;
+      if (ended && other.run->attempt == 0) return TermState::met;  // cancelled before it started
+      return other.run->started + term.delay <= now ? TermState::met : TermState::open;
     case DependencyKind::after_any: return ended ? TermState::met : TermState::open;
     case DependencyKind::after_ok:
     case DependencyKind::after_corr:

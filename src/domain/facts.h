@@ -66,7 +66,7 @@ class Facts {
   void ending(JobId id, bool freed) {
     jobs.insert(id);
     const Job& job = *cluster_.job(id);
-    if (job.active()) note_nodes(*job.placement, freed);
+    if (job.active()) note_nodes(*job.run->placement, freed);
   }
   void note_nodes(const Placement& placement, bool room) {
     for (const NodeShare& share : placement.shares) {

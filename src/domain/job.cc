@@ -13,23 +13,29 @@ bool same(const std::shared_ptr<const T>& a, const std::shared_ptr<const T>& b) 
 
 }  // namespace
 
+bool operator==(const Run& a, const Run& b) {
+  const auto values = [](const Run& r) {
+    return std::tie(r.started, r.ended, r.attempt, r.restarts, r.launch_failures, r.cancelled_by, r.exit);
+  };
+  return values(a) == values(b) && same(a.placement, b.placement) && same(a.note, b.note) &&
+         same(a.closing, b.closing) && same(a.avoid, b.avoid);
+}
+
 bool operator==(const Job& a, const Job& b) {
   const auto values = [](const Job& j) {
     return std::tie(j.id, j.array, j.task, j.uid, j.gid, j.name, j.user, j.group, j.account, j.qos, j.partitions,
-                    j.partition, j.shape, j.spec, j.submitted, j.begin, j.eligible, j.started, j.ended, j.limit,
-                    j.min_limit, j.deadline, j.priority, j.nice, j.attempt, j.restarts, j.launch_failures, j.exit,
-                    j.phase, j.cause, j.hold, j.reason, j.requeue, j.node_lost, j.priority_set, j.allocation,
-                    j.cancelled_by);
+                    j.partition, j.shape, j.spec, j.submitted, j.begin, j.eligible, j.limit, j.min_limit, j.deadline,
+                    j.priority, j.nice, j.phase, j.cause, j.hold, j.reason, j.requeue, j.node_lost, j.priority_set,
+                    j.allocation);
   };
   return values(a) == values(b) && same(a.pending, b.pending) && same(a.dependency, b.dependency) &&
-         same(a.placement, b.placement) && same(a.note, b.note) && same(a.closing, b.closing) &&
-         same(a.avoid, b.avoid) && same(a.array_info, b.array_info);
+         a.run == b.run && same(a.array_info, b.array_info);
 }
 
 bool Job::holds(NodeId node) const {
   if (!active()) return false;
-  if (closing && std::ranges::find(closing->released, node) != closing->released.end()) return false;
-  return std::ranges::any_of(placement->shares, [node](const NodeShare& share) { return share.node == node; });
+  if (run->closing && std::ranges::find(run->closing->released, node) != run->closing->released.end()) return false;
+  return std::ranges::any_of(run->placement->shares, [node](const NodeShare& share) { return share.node == node; });
 }
 
 std::uint32_t ArrayPending::count() const {

@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/describe.h"
+#include "base/rare.h"
 #include "base/time.h"
 #include "domain/ids.h"
 #include "domain/job_words.h"
@@ -219,6 +221,22 @@ struct JobSpec {
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
+// What placements, ends and failed launches have left of a job. One that has only waited has none of it.
+struct Run {
+  Instant started;                     // of the current attempt (its placement)
+  Instant ended;
+  std::uint32_t attempt = 0;           // of the current or last placement; the first is 1
+  std::uint32_t restarts = 0;
+  std::uint32_t launch_failures = 0;   // in a row
+  std::uint32_t cancelled_by = 0;      // uid, when cause is cancelled
+  ExitStatus exit;
+  std::shared_ptr<const Placement> placement;        // while placed, running, ending; and of the last attempt
+  std::shared_ptr<const std::string> note;           // free text beside an end ("output file: permission denied")
+  std::shared_ptr<const Closing> closing;            // while ending, once a node has reported
+  std::shared_ptr<const std::vector<NodeId>> avoid;  // nodes where its launch failed
+  friend bool operator==(const Run& a, const Run& b);  // by value, through the pointers
+};
+
 // Resident in the core for each job that waits, runs or ended lately: keep it small.
 struct Job {
   JobId id;
@@ -238,17 +256,11 @@ struct Job {
   Instant submitted;
   Instant begin;                       // not before (--begin, requeue delay); Instant{}: at once
   Instant eligible;                    // since when nothing but resources kept it; Instant{}: not yet
-  Instant started;                     // of the current attempt (its placement)
-  Instant ended;
   Duration limit{0};                   // 0: none
   Duration min_limit{0};               // --time-min; 0: same as limit
   Instant deadline;                    // Instant{}: none
   std::int64_t priority = 0;
   std::int32_t nice = 0;
-  std::uint32_t attempt = 0;           // of the current or last placement; the first is 1
-  std::uint32_t restarts = 0;
-  std::uint32_t launch_failures = 0;   // in a row
-  ExitStatus exit;
   Phase phase = Phase::waiting;
   Cause cause = Cause::none;           // while ending: what was ordered; once ended: what it came to
   Hold hold = Hold::none;
@@ -257,14 +269,10 @@ struct Job {
   bool node_lost = false;              // its node is lost: running, for all that is known
   bool priority_set = false;           // by an administrator: not recomputed
   bool allocation = false;             // no script: it runs from its placement on, until its client ends it
-  std::uint32_t cancelled_by = 0;      // uid, when cause is cancelled
   std::shared_ptr<const ArrayPending> pending;   // only on a record that stands for several tasks
   std::shared_ptr<const Dependency> dependency;  // what is still to be met
-  std::shared_ptr<const Placement> placement;    // while placed, running, ending; and of the last attempt
-  std::shared_ptr<const std::string> note;       // free text beside an end ("output file: permission denied")
-  std::shared_ptr<const Closing> closing;        // while ending, once a node has reported
-  std::shared_ptr<const std::vector<NodeId>> avoid;    // nodes where its launch failed
-  std::shared_ptr<const ArrayPending> array_info;      // of every record of an array: it as submitted, no tasks
+  Rare<Run> run;
+  std::shared_ptr<const ArrayPending> array_info;  // of every record of an array: it as submitted, no tasks
 
   [[nodiscard]] bool active() const {
     return phase == Phase::placed || phase == Phase::running || phase == Phase::ending;
@@ -274,6 +282,7 @@ struct Job {
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
+    auto& run = run_of(self);
     visit(1, "id", self.id);
     visit(2, "array", self.array);
     visit(3, "task", self.task);
@@ -291,17 +300,17 @@ struct Job {
     visit(15, "submitted", self.submitted);
     visit(16, "begin", self.begin);
     visit(17, "eligible", self.eligible);
-    visit(18, "started", self.started);
-    visit(19, "ended", self.ended);
+    visit(18, "started", run.started);
+    visit(19, "ended", run.ended);
     visit(20, "limit", self.limit);
     visit(21, "min_limit", self.min_limit);
     visit(22, "deadline", self.deadline);
     visit(23, "priority", self.priority);
     visit(24, "nice", self.nice);
-    visit(25, "attempt", self.attempt);
-    visit(26, "restarts", self.restarts);
-    visit(27, "launch_failures", self.launch_failures);
-    visit(28, "exit", self.exit);
+    visit(25, "attempt", run.attempt);
+    visit(26, "restarts", run.restarts);
+    visit(27, "launch_failures", run.launch_failures);
+    visit(28, "exit", run.exit);
     visit(29, "phase", self.phase);
     visit(30, "cause", self.cause);
     visit(31, "hold", self.hold);
@@ -309,17 +318,24 @@ struct Job {
     visit(33, "requeue", self.requeue);
     visit(34, "node_lost", self.node_lost);
     visit(35, "priority_set", self.priority_set);
-    visit(36, "cancelled_by", self.cancelled_by);
+    visit(36, "cancelled_by", run.cancelled_by);
     visit(37, "pending", self.pending);
     visit(38, "dependency", self.dependency);
-    visit(39, "placement", self.placement);
-    visit(40, "note", self.note);
-    visit(41, "closing", self.closing);
-    visit(42, "avoid", self.avoid);
+    visit(39, "placement", run.placement);
+    visit(40, "note", run.note);
+    visit(41, "closing", run.closing);
+    visit(42, "avoid", run.avoid);
     visit(43, "array_info", self.array_info);
     visit(44, "allocation", self.allocation);
   }
   friend bool operator==(const Job& a, const Job& b);  // by value, through the pointers
+
+ private:
+  template <class Self>
+  static auto& run_of(Self& self) {
+    if constexpr (std::is_const_v<Self>) return *self.run;
+    else return self.run.edit();
+  }
 };
 
 }  // namespace drover

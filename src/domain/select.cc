@@ -25,8 +25,8 @@ bool in_partitions(const Cluster& cluster, const Job& job, const std::vector<std
 
 bool on_nodes(const Cluster& cluster, const Job& job, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return true;
-  if (!job.active() || !job.placement) return false;
-  return std::ranges::any_of(job.placement->shares,
+  if (!job.active() || !job.run->placement) return false;
+  return std::ranges::any_of(job.run->placement->shares,
                              [&](const NodeShare& share) { return holds(wanted, cluster.node(share.node).name()); });
 }
 

@@ -141,6 +141,7 @@ Result<Cluster> Cluster::from_snapshot(std::string_view bytes) {
   }
   for (Job& job : s.jobs) {
     const JobId id = job.id;
+    job.run.trim();  // reading has set it, to nothing in a job that has only waited
     cluster.insert_job(std::move(job));
     const Job& held = cluster.jobs_.at(id);
     if (held.active()) cluster.hold_resources(held);

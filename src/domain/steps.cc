@@ -30,9 +30,9 @@ std::optional<Refusal> place_step(Facts& facts, const Job& job, const StepWish& 
   const JobSteps& of = cluster.steps(job.id);
   auto fit = fit_step(wish.request, step_nodes(cluster, job), of.steps);
   if (auto* refusal = std::get_if<Refusal>(&fit)) return std::move(*refusal);
-  StepPlaced placed{.job = job.id, .attempt = job.attempt, .key = key};
+  StepPlaced placed{.job = job.id, .attempt = job.run->attempt, .key = key};
   placed.step = {.number = of.next,
-                 .attempt = job.attempt,
+                 .attempt = job.run->attempt,
                  .name = wish.name,
                  .request = wish.request,
                  .spec = wish.spec,
@@ -64,7 +64,7 @@ std::variant<const Step*, Refusal> named_step(const Cluster& cluster, const Call
 
 std::vector<StepNode> step_nodes(const Cluster& cluster, const Job& job) {
   std::vector<StepNode> nodes;
-  for (const NodeShare& share : job.placement->shares) {
+  for (const NodeShare& share : job.run->placement->shares) {
     const Node& node = cluster.node(share.node);
     StepNode& place = nodes.emplace_back();
     place = {.share = &share, .name = node.name(), .open = node.contact == Contact::up};
@@ -156,7 +156,7 @@ std::optional<Refusal> check_first_step(const Submit& submit) {
 void begin_allocation(Facts& facts, JobId id, Instant now) {
   const Job& job = *facts.cluster().job(id);
   if (!job.allocation) return;
-  facts.add(JobStarted{.job = id, .attempt = job.attempt, .at = now});
+  facts.add(JobStarted{.job = id, .attempt = job.run->attempt, .at = now});
   const StepWish* first = facts.cluster().first_step(id);
   if (first == nullptr) return;
   [[maybe_unused]] const auto refused = place_step(facts, job, StepWish(*first), {}, now);
@@ -208,7 +208,7 @@ void end_step_parts(Facts& facts, JobId job, NodeId node, Cause of_job, const st
 
 void on_step_ended(Facts& facts, const ReportStepEnded& report, Instant now) {
   const Job* job = facts.cluster().job(report.job);
-  if (job == nullptr || job->attempt != report.attempt || !job->holds(report.node)) return;
+  if (job == nullptr || job->run->attempt != report.attempt || !job->holds(report.node)) return;
   const Step* step = facts.cluster().step(report.job, report.step);
   if (step == nullptr || !step->uses(report.node)) return;
   const Instant at = report.ran > Duration{0} ? std::min(now, step->started + report.ran) : now;

@@ -6,7 +6,6 @@
 namespace drover::engine {
 
 using policy::Room;
-using policy::Slot;
 
 Instant next_minute(Instant now) {
   return Instant(std::chrono::floor<minutes>(now.time_since_epoch())) + minutes(1);
@@ -26,9 +25,8 @@ void let_go(const Cluster& cluster, const Rooms& rooms, const Release& release, 
 }
 
 std::optional<Reserve> at_instant(const Cluster& cluster, const Rooms& rooms, const Demand& demand,
-                                  const std::vector<Slot>& slots, const Overlay& then, Instant at) {
-  if (!Demand::may_do(demand.need(), slots)) return std::nullopt;
-  const auto parts = policy::choose(demand.need(), slots);
+                                  const Tally& view, const Overlay& then, Instant at) {
+  const auto parts = demand.choose_in(view);
   if (!parts) return std::nullopt;
   Reserve reserve{.job = {}, .start = at, .partition = demand.partition(),
                   .placement = {.shares = {}, .exclusive = demand.need().request.exclusive}};
@@ -44,8 +42,8 @@ std::optional<Reserve> at_instant(const Cluster& cluster, const Rooms& rooms, co
 
 std::optional<Reserve> look_ahead(const Cluster& cluster, const Rooms& rooms, std::vector<Demand>& demands,
                                   const std::function<std::optional<Release>()>& next, Instant now, Overlay& then) {
-  std::vector<std::vector<Slot>> slots;
-  for (Demand& demand : demands) slots.push_back(demand.slots(cluster, rooms));
+  std::vector<Tally> views;
+  for (Demand& demand : demands) views.push_back(demand.view(cluster, rooms));
   then.clear();
   const Instant soonest = next_minute(now);
   std::vector<Release> overdue;
@@ -61,8 +59,8 @@ std::optional<Reserve> look_ahead(const Cluster& cluster, const Rooms& rooms, st
     }
     for (; release && release->at == at; release = next()) let_go(cluster, rooms, *release, then, changed);
     for (std::size_t d = 0; d < demands.size(); ++d) {
-      for (const NodeId node : changed) demands[d].revise(slots[d], cluster, node, then.at(node));
-      if (auto reserve = at_instant(cluster, rooms, demands[d], slots[d], then, at)) return reserve;
+      for (const NodeId node : changed) demands[d].revise(views[d], cluster, node, then.at(node));
+      if (auto reserve = at_instant(cluster, rooms, demands[d], views[d], then, at)) return reserve;
     }
   }
   return std::nullopt;

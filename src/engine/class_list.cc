@@ -25,8 +25,11 @@ void ClassList::insert(const Entry& entry) {
   chunk.least = std::min(chunk.least, entry.least);
   ++size_;
   if (chunk.entries.size() <= kMost) return;
-  Chunk upper{.entries = {chunk.entries.begin() + kMost / 2, chunk.entries.end()}};
-  chunk.entries.resize(kMost / 2);
+  // Most entries come in order, at the end: then the lower part stays full.
+  const std::size_t kept = place + 1 == chunks_.size() && chunk.entries.back().key == entry.key ? kMost : kMost / 2;
+  Chunk upper{.entries = {chunk.entries.begin() + static_cast<std::ptrdiff_t>(kept), chunk.entries.end()}};
+  chunk.entries.resize(kept);
+  chunk.entries.shrink_to_fit();
   chunk.measure();
   upper.measure();
   chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(place) + 1, std::move(upper));

@@ -65,9 +65,9 @@ Answer Core::decide(const Asked& input, Facts& facts, Outcome& out, Instant now)
 void Core::order_signal(const Signalled& signal, Outcome& out) const {
   const Job& job = *cluster_.job(signal.job);
   const Step* step = cluster_.step(signal.job, signal.step);
-  for (const NodeShare& share : job.placement->shares) {
+  for (const NodeShare& share : job.run->placement->shares) {
     if (step == nullptr ? !job.holds(share.node) : !step->uses(share.node)) continue;
-    out.signals.push_back({.node = share.node, .job = job.id, .attempt = job.attempt, .signal = signal.signal,
+    out.signals.push_back({.node = share.node, .job = job.id, .attempt = job.run->attempt, .signal = signal.signal,
                            .target = signal.target, .step = signal.step});
   }
 }
@@ -139,7 +139,7 @@ void Core::on_alarm(Facts& facts, JobId id, Instant now, JobsForgotten& forgotte
 // "after:job+minutes" outlives the record of that job as a begin time.
 void Core::keep_delays(Facts& facts, const JobsForgotten& forgotten) {
   for (const JobId id : forgotten.jobs) {
-    const Instant started = cluster_.job(id)->started;
+    const Instant started = cluster_.job(id)->run->started;
     const std::set<JobId> waiting = cluster_.dependents(id);
     for (const JobId dependent : waiting) {
       const Job& job = *cluster_.job(dependent);

@@ -41,7 +41,7 @@ Demand::Demand(const Cluster& cluster, const Partition& partition, const Request
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) places_[nodes_[i].value() - 1] = i;
   matches_.resize(nodes_.size());
   described_.resize(nodes_.size());
-  slots_.resize(nodes_.size());
+  now_.slots.resize(nodes_.size());
 }
 
 void Demand::describe(const Cluster& cluster, const Rooms& rooms, std::uint32_t place) {
@@ -49,29 +49,33 @@ void Demand::describe(const Cluster& cluster, const Rooms& rooms, std::uint32_t 
   matches_[place] = policy::match_of(need_, node);
   described_[place] = rooms.description(nodes_[place]);
   failed_ = false;
-  slots_[place].node = nodes_[place];
+  now_.slots[place].node = nodes_[place];
   const auto& named = need_.request.include_nodes;
-  slots_[place].wanted = std::ranges::find(named, node.name()) != named.end();
+  now_.slots[place].wanted = std::ranges::find(named, node.name()) != named.end();
 }
 
 Slot Demand::slot_for(const Cluster& cluster, std::uint32_t place, const Room& room) const {
   const Node& node = cluster.node(nodes_[place]);
-  Slot slot{.node = nodes_[place], .ways = matches_[place].ways, .wanted = slots_[place].wanted};
+  Slot slot{.node = nodes_[place], .ways = matches_[place].ways, .wanted = now_.slots[place].wanted};
   slot.units = policy::units_in(need_, matches_[place], node, room, need_.most_units());
   if (slot.units > 0) slot.rank = policy::rank_of(need_, matches_[place], node, room);
   return slot;
 }
 
+void Demand::replace(Tally& view, std::uint32_t place, Slot slot) {
+  Slot& held = view.slots[place];
+  view.units += slot.units;
+  view.units -= held.units;
+  view.usable += slot.units > 0 ? 1 : 0;
+  view.usable -= held.units > 0 ? 1 : 0;
+  held = slot;
+}
+
 void Demand::update(const Cluster& cluster, const Rooms& rooms, std::uint32_t place) {
   if (described_[place] != rooms.description(nodes_[place])) describe(cluster, rooms, place);
-  Slot& slot = slots_[place];
-  const std::uint32_t before = slot.units;
-  slot = slot_for(cluster, place, rooms.at(nodes_[place]));
-  total_ += slot.units;
-  total_ -= before;
-  usable_ += slot.units > 0 ? 1 : 0;
-  usable_ -= before > 0 ? 1 : 0;
-  if (slot.units > before) failed_ = false;
+  const std::uint32_t before = now_.slots[place].units;
+  replace(now_, place, slot_for(cluster, place, rooms.at(nodes_[place])));
+  if (now_.slots[place].units > before) failed_ = false;
 }
 
 void Demand::refresh(const Cluster& cluster, const Rooms& rooms) {
@@ -83,60 +87,57 @@ void Demand::refresh(const Cluster& cluster, const Rooms& rooms) {
   for (std::uint32_t place = 0; place < nodes_.size(); ++place) update(cluster, rooms, place);
 }
 
-bool Demand::may_do(const Need& need, std::span<const Slot> slots) {
-  std::uint64_t total = 0;
-  std::uint32_t usable = 0;
-  for (const Slot& slot : slots) {
-    total += slot.units;
-    usable += slot.units > 0 ? 1 : 0;
-  }
-  return usable >= need.min_nodes && total >= need.all_units();
+bool Demand::stuck(const Cluster& cluster, const Rooms& rooms) {
+  refresh(cluster, rooms);
+  return failed_ || !may_do(now_);
+}
+
+std::optional<std::vector<Part>> Demand::choose_in(const Tally& view) const {
+  return may_do(view) ? policy::choose(need_, view.slots) : std::nullopt;
 }
 
 std::optional<std::vector<Part>> Demand::choose(const Cluster& cluster, const Rooms& rooms) {
-  refresh(cluster, rooms);
-  if (failed_ || usable_ < need_.min_nodes || total_ < need_.all_units()) return std::nullopt;
-  auto parts = policy::choose(need_, slots_);
+  if (stuck(cluster, rooms)) return std::nullopt;
+  auto parts = policy::choose(need_, now_.slots);
   failed_ = !parts;
   return parts;
 }
 
 std::optional<std::vector<Part>> Demand::choose(const Cluster& cluster, const Rooms& rooms, const Overlay& overlay) {
-  refresh(cluster, rooms);
-  if (failed_ || usable_ < need_.min_nodes || total_ < need_.all_units()) return std::nullopt;
+  if (stuck(cluster, rooms)) return std::nullopt;
   bool touched = false;
   for (const auto& [node, room] : overlay) touched = touched || place_of(node) != kNone;
   if (!touched) return choose(cluster, rooms);
-  std::vector<Slot> view = slots_;
+  Tally view = now_;
   for (const auto& [node, room] : overlay) revise(view, cluster, node, room);
-  return may_do(need_, view) ? policy::choose(need_, view) : std::nullopt;
+  return choose_in(view);
 }
 
 bool Demand::could_start(const Cluster& cluster, const Rooms& rooms, bool open_only) {
   refresh(cluster, rooms);
   if (could_layout_ != rooms.layout()) {
-    std::vector<Slot> all(nodes_.size());
-    std::vector<Slot> open(nodes_.size());
+    Tally all{.slots = std::vector<Slot>(nodes_.size())};
+    Tally open = all;
     for (std::uint32_t place = 0; place < nodes_.size(); ++place) {
-      all[place] = slot_for(cluster, place, policy::idle_room_of(cluster.node(nodes_[place])));
-      open[place] = all[place];
-      if (!rooms.at(nodes_[place]).open) open[place].units = 0;
+      const Slot idle = slot_for(cluster, place, policy::idle_room_of(cluster.node(nodes_[place])));
+      replace(all, place, idle);
+      if (rooms.at(nodes_[place]).open) replace(open, place, idle);
     }
-    could_all_ = may_do(need_, all) && policy::choose(need_, all).has_value();
-    could_open_ = could_all_ && may_do(need_, open) && policy::choose(need_, open).has_value();
+    could_all_ = choose_in(all).has_value();
+    could_open_ = could_all_ && choose_in(open).has_value();
     could_layout_ = rooms.layout();
   }
   return open_only ? could_open_ : could_all_;
 }
 
-std::vector<Slot> Demand::slots(const Cluster& cluster, const Rooms& rooms) {
+Tally Demand::view(const Cluster& cluster, const Rooms& rooms) {
   refresh(cluster, rooms);
-  return slots_;
+  return now_;
 }
 
-void Demand::revise(std::vector<Slot>& slots, const Cluster& cluster, NodeId node, const Room& room) const {
+void Demand::revise(Tally& view, const Cluster& cluster, NodeId node, const Room& room) const {
   const std::uint32_t place = place_of(node);
-  if (place != kNone) slots[place] = slot_for(cluster, place, room);
+  if (place != kNone) replace(view, place, slot_for(cluster, place, room));
 }
 
 NodeShare Demand::share(const Cluster& cluster, const Part& part, const Room& room, const Room* spare) const {

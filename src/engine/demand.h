@@ -19,6 +19,13 @@ namespace drover::engine {
 // Nodes as they would be seen by a job that is not to be in the way of a reservation.
 using Overlay = std::map<NodeId, policy::Room>;
 
+// The slots of a demand, some of them perhaps for other rooms than those of now, and what they come to.
+struct Tally {
+  std::vector<policy::Slot> slots;
+  std::uint64_t units = 0;
+  std::uint32_t usable = 0;  // nodes that could take any
+};
+
 class Demand {
  public:
   // `avoid`: nodes not to be used, in rising order.
@@ -32,14 +39,15 @@ class Demand {
   [[nodiscard]] std::optional<std::vector<policy::Part>> choose(const Cluster& cluster, const Rooms& rooms);
   [[nodiscard]] std::optional<std::vector<policy::Part>> choose(const Cluster& cluster, const Rooms& rooms,
                                                                const Overlay& overlay);
+  // True: it can't start now, and no search is needed to tell.
+  [[nodiscard]] bool stuck(const Cluster& cluster, const Rooms& rooms);
   // Could it ever start on the nodes that are there (open only: on those that are open), were they idle?
   [[nodiscard]] bool could_start(const Cluster& cluster, const Rooms& rooms, bool open_only);
   // The slots as they are now, and one of them for another room: for looking ahead.
-  [[nodiscard]] std::vector<policy::Slot> slots(const Cluster& cluster, const Rooms& rooms);
+  [[nodiscard]] Tally view(const Cluster& cluster, const Rooms& rooms);
   // Sets the slot of a node, when it is one of this demand's.
-  void revise(std::vector<policy::Slot>& slots, const Cluster& cluster, NodeId node, const policy::Room& room) const;
-  // Cheap and necessary: false means that `choose` would fail.
-  [[nodiscard]] static bool may_do(const policy::Need& need, std::span<const policy::Slot> slots);
+  void revise(Tally& view, const Cluster& cluster, NodeId node, const policy::Room& room) const;
+  [[nodiscard]] std::optional<std::vector<policy::Part>> choose_in(const Tally& view) const;
   [[nodiscard]] Placement placement(const Cluster& cluster, const std::vector<policy::Part>& parts, const Rooms& rooms,
                                     const Overlay& overlay) const;
   [[nodiscard]] NodeShare share(const Cluster& cluster, const policy::Part& part, const policy::Room& room,
@@ -53,6 +61,11 @@ class Demand {
   [[nodiscard]] std::uint32_t place_of(NodeId node) const {
     return node.value() <= places_.size() ? places_[node.value() - 1] : kNone;
   }
+  // Cheap and necessary: false means that a choice would fail.
+  [[nodiscard]] bool may_do(const Tally& view) const {
+    return view.usable >= need_.min_nodes && view.units >= need_.all_units();
+  }
+  static void replace(Tally& view, std::uint32_t place, policy::Slot slot);
   [[nodiscard]] policy::Slot slot_for(const Cluster& cluster, std::uint32_t place, const policy::Room& room) const;
 
   policy::Need need_;
@@ -61,9 +74,7 @@ class Demand {
   std::vector<std::uint32_t> places_;  // by node number: place in nodes_, or kNone
   std::vector<policy::Match> matches_;
   std::vector<std::uint64_t> described_;
-  std::vector<policy::Slot> slots_;
-  std::uint64_t total_ = 0;   // units
-  std::uint32_t usable_ = 0;  // nodes that could take any
+  Tally now_;
   Rooms::Mark mark_;
   bool failed_ = false;  // the last choice, and no slot has grown since
   std::uint64_t could_layout_ = 0;

@@ -70,7 +70,7 @@ Explanation explain(const Cluster& cluster, JobId id, Instant) {
   std::map<std::pair<RefusalCode, std::string>, Obstacle> obstacles;
   for (const NodeId node_id : nodes) {
     const Node& node = cluster.node(node_id);
-    if (job->avoid && std::ranges::binary_search(*job->avoid, node_id)) {
+    if (job->run->avoid && std::ranges::binary_search(*job->run->avoid, node_id)) {
       add(obstacles, {.code = RefusalCode::node_excluded, .subject = "a launch failed there"}, node.name());
     } else if (const auto refusal = policy::refusal_of(need, node, policy::room_of(node))) {
       add(obstacles, *refusal, node.name());

@@ -9,13 +9,13 @@ constexpr std::size_t kIdleClasses = 512;  // kept ready for the next job of the
 
 // When an ended job may be forgotten: an array as a whole, once its last task has ended.
 Instant forget_at(const Cluster& cluster, const Job& job) {
-  Instant last = job.ended;
+  Instant last = job.run->ended;
   if (job.array) {
     if (job.id != *cluster.array_members(job.array).begin()) return Instant{};  // one alarm for all of them
     for (const JobId id : cluster.array_members(job.array)) {
       const Job& member = *cluster.job(id);
       if (member.phase != Phase::ended) return Instant{};
-      last = std::max(last, member.ended);
+      last = std::max(last, member.run->ended);
     }
   }
   return last + cluster.config().settings.min_job_age;
@@ -104,7 +104,7 @@ void Index::touch(const Cluster& cluster, JobId id) {
   if (entry == nullptr) entry = &entries_.insert(id, {});
   set_active(cluster, *entry, job != nullptr && job->active() ? job->array : JobId{});
   const bool ends = job != nullptr && job->active() && job->limit > Duration{0};
-  set_end(*entry, id, ends ? job->started + job->limit : Instant{});
+  set_end(*entry, id, ends ? job->run->started + job->limit : Instant{});
   set_singleton(*entry, id, job != nullptr && waits_for_namesakes(*job) ? job : nullptr);
   unqueue(*entry);
   unexplained_.erase(id);
@@ -116,7 +116,7 @@ void Index::touch(const Cluster& cluster, JobId id) {
   } else if (job != nullptr && job->phase == Phase::ended) {
     alarm = forget_at(cluster, *job);
   } else if (job != nullptr && job->allocation && job->phase == Phase::running && ends) {
-    alarm = job->started + job->limit;  // no script is there whose node would count
+    alarm = job->run->started + job->limit;  // no script is there whose node would count
   }
   if (job != nullptr && job->array) touch_first(cluster, *job);
   set_alarm(entries_.at(id), id, alarm);
@@ -137,8 +137,7 @@ void Index::touch_first(const Cluster& cluster, const Job& member) {
 void Index::queue(const Cluster& cluster, Entry& entry, const Job& job, const Standing& standing) {
   entry.in = &class_for(cluster, job, standing);
   entry.key = {.tier = standing.tier, .priority = job.priority, .eligible = job.eligible, .job = job.id};
-  entry.least = least_time(job);
-  entry.in->jobs.insert({.key = entry.key, .least = entry.least});
+  entry.in->jobs.insert({.key = entry.key, .least = least_time(job)});
   ++queued_;
   queue_changed_ = true;
   if (job.reason != reason_for(job)) unexplained_.insert(job.id);
@@ -153,49 +152,53 @@ void Index::unqueue(Entry& entry) {
 }
 
 void Index::set_alarm(Entry& entry, JobId job, Instant at) {
-  if (entry.alarm == at) return;
-  if (entry.alarm != Instant{}) alarms_.erase({entry.alarm, job});
+  if (entry.also->alarm == at) return;
+  if (entry.also->alarm != Instant{}) alarms_.erase({entry.also->alarm, job});
   if (at != Instant{}) alarms_.emplace(at, job);
-  entry.alarm = at;
+  entry.also.edit().alarm = at;
+  entry.also.trim();
 }
 
 void Index::set_end(Entry& entry, JobId job, Instant at) {
-  if (entry.end == at) return;
-  if (entry.end != Instant{}) ends_.erase({entry.end, job});
+  if (entry.also->end == at) return;
+  if (entry.also->end != Instant{}) ends_.erase({entry.also->end, job});
   if (at != Instant{}) ends_.emplace(at, job);
-  entry.end = at;
+  entry.also.edit().end = at;
+  entry.also.trim();
 }
 
 void Index::set_active(const Cluster& cluster, Entry& entry, JobId array) {
-  if (entry.array == array) return;
-  if (entry.array) {
-    const auto found = active_.find(entry.array);
+  if (entry.also->array == array) return;
+  if (entry.also->array) {
+    const auto found = active_.find(entry.also->array);
     if (--found->second == 0) active_.erase(found);
   }
   if (array) ++active_[array];
-  for (const JobId changed : {entry.array, array}) {
+  for (const JobId changed : {entry.also->array, array}) {
     const auto& members = cluster.array_members(changed);
     if (!members.empty()) pending_arrays_.insert(changed);
   }
-  entry.array = array;
+  entry.also.edit().array = array;
+  entry.also.trim();
 }
 
 void Index::set_singleton(Entry& entry, JobId id, const Job* job) {
   std::optional<NameKey> key;
   if (job != nullptr) key = NameKey{job->uid, job->name};
-  if (entry.singleton == key) return;
-  if (entry.singleton) {
-    const auto found = singletons_.find(*entry.singleton);
+  if (entry.also->singleton == key) return;
+  if (entry.also->singleton) {
+    const auto found = singletons_.find(*entry.also->singleton);
     found->second.erase(id);
     if (found->second.empty()) singletons_.erase(found);
   }
   if (key) singletons_[*key].insert(id);
-  entry.singleton = std::move(key);
+  entry.also.edit().singleton = std::move(key);
+  entry.also.trim();
 }
 
 JobClass& Index::class_for(const Cluster& cluster, const Job& job, const Standing& standing) {
   ClassKey key{.shape = job.shape, .partitions = job.partitions, .mask = standing.partitions,
-               .avoid = job.avoid ? *job.avoid : std::vector<NodeId>{}};
+               .avoid = job.run->avoid ? *job.run->avoid : std::vector<NodeId>{}};
   const auto found = classes_.find(key);
   if (found != classes_.end()) return found->second;
   if (classes_.size() >= kIdleClasses) drop_idle_classes();

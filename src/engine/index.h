@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/id_table.h"
+#include "base/rare.h"
 #include "domain/cluster.h"
 #include "domain/facts.h"
 #include "engine/class_list.h"
@@ -62,17 +63,19 @@ class Index {
   [[nodiscard]] const std::map<NameKey, std::set<JobId>>& singletons() const { return singletons_; }
 
  private:
-  struct Entry {
-    JobClass* in = nullptr;  // in its list, under `key`
-    policy::OrderKey key;
-    Duration least{0};
+  // What a job lacks while it simply waits in its class.
+  struct Elsewhere {
     Instant alarm;
     Instant end;    // in ends_
     JobId array;    // counted as active there
     std::optional<NameKey> singleton;
-    [[nodiscard]] bool blank() const {
-      return in == nullptr && alarm == Instant{} && end == Instant{} && !array && !singleton;
-    }
+    friend bool operator==(const Elsewhere&, const Elsewhere&) = default;
+  };
+  struct Entry {
+    JobClass* in = nullptr;  // in its list, under `key`
+    policy::OrderKey key;
+    Rare<Elsewhere> also;
+    [[nodiscard]] bool blank() const { return in == nullptr && also.missing(); }
   };
   void touch(const Cluster& cluster, JobId job);
   void touch_first(const Cluster& cluster, const Job& member);

@@ -18,12 +18,15 @@ class Pass {
       : cluster_(cluster), index_(index), now_(now), budget_(budget), what_if_(index.rooms(), cluster) {}
 
   Plan run() {
-    for (auto& [key, jobs] : index_.classes()) push(jobs, nullptr, Duration::max());
-    while (!heap_.empty()) {
+    for (auto& [key, jobs] : index_.classes()) {
+      if (stuck(jobs)) stuck_.push_back(first_of(jobs));
+      else push(jobs, nullptr, Duration::max());
+    }
+    std::make_heap(stuck_.begin(), stuck_.end());
+    while (!heap_.empty() || !stuck_.empty()) {
       if (plan_.starts.size() >= budget_) return std::move(plan_);
-      const Candidate next = heap_.top();
-      heap_.pop();
-      consider(next);
+      if (settled() && !stuck_.empty()) explain_stuck();
+      if (const auto next = take_next()) consider(*next);
     }
     index_.set_head(cluster_, head_);
     plan_.complete = true;
@@ -43,6 +46,39 @@ class Pass {
     if (const auto next = jobs.jobs.first(after, window)) {
       heap_.push({.key = next->key, .least = next->least, .jobs = &jobs, .window = window});
     }
+  }
+  static Candidate first_of(JobClass& jobs) {
+    const auto next = jobs.jobs.first(nullptr, Duration::max());
+    return {.key = next->key, .least = next->least, .jobs = &jobs, .window = Duration::max()};
+  }
+
+  // No job of the class can start in this pass: its starts only take room away.
+  [[nodiscard]] bool stuck(JobClass& jobs) {
+    return !jobs.jobs.empty() && std::ranges::all_of(jobs.demands, [&](Demand& demand) {
+      return demand.stuck(cluster_, index_.rooms());
+    });
+  }
+
+  std::optional<Candidate> take_next() {
+    if (heap_.empty() && stuck_.empty()) return std::nullopt;
+    Candidate next;
+    if (stuck_.empty() || (!heap_.empty() && heap_.top().key < stuck_.front().key)) {
+      next = heap_.top();
+      heap_.pop();
+    } else {
+      std::pop_heap(stuck_.begin(), stuck_.end());
+      next = stuck_.back();
+      stuck_.pop_back();
+    }
+    return next;
+  }
+
+  // Nothing more is asked of the jobs that can't start: who comes first, and what is kept for whom, stands.
+  [[nodiscard]] bool settled() const { return head_ && (plan_.reserve || looks_ >= kLooksAhead); }
+
+  void explain_stuck() {
+    for (const Candidate& next : stuck_) may_wait(*next.jobs);
+    stuck_.clear();
   }
 
   // Until when the job would be there, at least.
@@ -71,7 +107,7 @@ class Pass {
       }
       fits_now = fits_now || parts;
     }
-    if (!fits_now) return blocked(jobs, job);
+    if (!fits_now) return blocked(jobs, job.id);
     index_.set_reason(cluster_, jobs, Reason::priority);
     push(jobs, &next.key, plan_.reserve->start - now_);
   }
@@ -131,26 +167,32 @@ class Pass {
     return kNoTask;
   }
 
-  // No job of the class fits anywhere now.
-  void blocked(JobClass& jobs, const Job& job) {
+  // Notes why the class waits. False: for other nodes than there are.
+  bool may_wait(JobClass& jobs) {
     const auto could = [&](bool open_only) {
       return std::ranges::any_of(jobs.demands,
                                  [&](Demand& d) { return d.could_start(cluster_, index_.rooms(), open_only); });
     };
     if (!could(true)) {
-      const bool named = !cluster_.request(job).include_nodes.empty();
+      const bool named = !jobs.demands.front().need().request.include_nodes.empty();
       index_.set_reason(cluster_, jobs, !could(false) ? Reason::bad_constraints
                                         : named       ? Reason::node_not_available
                                                       : Reason::nodes_down);
-      return;
+      return false;
     }
     index_.set_reason(cluster_, jobs, Reason::priority);
-    if (!head_) head_ = job.id;
+    return true;
+  }
+
+  // No job of the class fits anywhere now.
+  void blocked(JobClass& jobs, JobId job) {
+    if (!may_wait(jobs)) return;
+    if (!head_) head_ = job;
     if (plan_.reserve || looks_++ >= kLooksAhead) return;
     Overlay then;
     plan_.reserve = look_ahead(cluster_, index_.rooms(), jobs.demands, releases(), now_, then);
     if (!plan_.reserve) return;
-    plan_.reserve->job = job.id;
+    plan_.reserve->job = job;
     kept_ = keep_for(cluster_, index_.rooms(), plan_.reserve->placement, then);
     for (const NodeShare& share : plan_.reserve->placement.shares) {
       const auto room = then.find(share.node);
@@ -172,7 +214,7 @@ class Pass {
       if (at < planned.size() && (!more || planned[at].at < running->first)) return planned[at++];
       if (!more) return std::nullopt;
       const Job* job = cluster_.job(running->second);
-      return Release{.at = running++->first, .placement = job->placement.get(), .job = job};
+      return Release{.at = running++->first, .placement = job->run->placement.get(), .job = job};
     };
   }
 
@@ -182,6 +224,7 @@ class Pass {
   std::uint32_t budget_;
   WhatIf what_if_;
   std::priority_queue<Candidate> heap_;
+  std::vector<Candidate> stuck_;  // a heap: the first jobs of classes that can't start
   Plan plan_;
   Overlay kept_;  // rooms as jobs may use them that outlast the reservation
   std::map<NodeId, Bytes> memory_at_start_;  // what the reservation leaves of it, by node

@@ -26,7 +26,7 @@ void place(Facts& facts, const Start& start, Instant now) {
     facts.add(ArrayTaskSplit{.array = start.job, .task = start.task, .job = id});
   }
   facts.add(JobPlaced{.job = id,
-                      .attempt = facts.cluster().job(id)->attempt + 1,
+                      .attempt = facts.cluster().job(id)->run->attempt + 1,
                       .partition = start.partition,
                       .placement = start.placement,
                       .limit = start.limit,

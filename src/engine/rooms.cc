@@ -6,6 +6,7 @@ void Rooms::rebuild(const Cluster& cluster) {
   rooms_.clear();
   for (const Node& node : cluster.nodes()) rooms_.push_back(policy::room_of(node));
   descriptions_.resize(rooms_.size());
+  latest_.resize(rooms_.size());
   for (std::uint64_t& d : descriptions_) ++d;
   log_.clear();
   ++generation_;
@@ -22,6 +23,7 @@ void Rooms::redescribe(const Node& node) {
   if (node.id.value() > rooms_.size()) {
     rooms_.resize(node.id.value());
     descriptions_.resize(node.id.value());
+    latest_.resize(node.id.value());
   }
   ++descriptions_[node.id.value() - 1];
   ++layout_;
@@ -38,6 +40,7 @@ void Rooms::note(NodeId node) {
     log_.clear();
     ++generation_;
   }
+  latest_[node.value() - 1] = log_.size();
   log_.push_back(node);
 }
 

@@ -25,7 +25,7 @@ class Rooms {
 
   void set(NodeId node, policy::Room room);
 
-  // Calls visit(NodeId) for each node changed since `mark`, some perhaps twice, and moves the mark on.
+  // Calls visit(NodeId) once for each node changed since `mark`, and moves the mark on.
   // False: too much has changed, look at all of them.
   struct Mark {
     std::uint64_t generation = 0;
@@ -35,7 +35,9 @@ class Rooms {
   bool since(Mark& mark, Visit visit) const {
     const bool known = mark.generation == generation_;
     if (known) {
-      for (std::size_t i = mark.place; i < log_.size(); ++i) visit(log_[i]);
+      for (std::size_t i = mark.place; i < log_.size(); ++i) {
+        if (latest_[log_[i].value() - 1] == i) visit(log_[i]);
+      }
     }
     mark = {.generation = generation_, .place = log_.size()};
     return known;
@@ -47,6 +49,7 @@ class Rooms {
   std::vector<policy::Room> rooms_;
   std::vector<std::uint64_t> descriptions_;
   std::vector<NodeId> log_;
+  std::vector<std::size_t> latest_;  // by node: the place of its last entry in the log
   std::uint64_t generation_ = 1;
   std::uint64_t layout_ = 1;
 };

@@ -33,8 +33,8 @@ Instant dependency_alarm(const Cluster& cluster, const Dependency& dependency) {
   for (const DependencyTerm& term : dependency.terms) {
     const Job* other = cluster.job(term.job);
     if (term.kind != DependencyKind::after || term.delay == Duration{0} || other == nullptr) continue;
-    if (other->started == Instant{}) continue;
-    const Instant at = other->started + term.delay;
+    if (other->run->started == Instant{}) continue;
+    const Instant at = other->run->started + term.delay;
     if (first == Instant{} || at < first) first = at;
   }
   return first;

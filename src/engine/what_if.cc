@@ -17,7 +17,7 @@ std::vector<Release> running(const Cluster& cluster) {
   std::vector<Release> releases;
   cluster.jobs().each([&](const Job& job) {
     if (!job.active() || job.limit == Duration{0}) return;
-    releases.push_back({.at = job.started + job.limit, .placement = job.placement.get(), .job = &job});
+    releases.push_back({.at = job.run->started + job.limit, .placement = job.run->placement.get(), .job = &job});
   });
   std::ranges::stable_sort(releases, {}, &Release::at);
   return releases;

@@ -144,10 +144,10 @@ Input Life::about_step(const Cluster& cluster) {
     disturbing_ = dice == 2;
     return asked;
   }
-  const auto& shares = job.placement->shares;
+  const auto& shares = job.run->placement->shares;
   return ReportStepEnded{.node = shares[chance_.below(shares.size())].node,
                          .job = job.id,
-                         .attempt = job.attempt,
+                         .attempt = job.run->attempt,
                          .step = number,
                          .cause = chance_.chance(1, 3) ? Cause::failed : Cause::completed,
                          .exit = {.code = static_cast<std::int32_t>(up_to(2))},
@@ -210,7 +210,7 @@ Input Life::about_node(const Cluster& cluster) {
     default: {
       NodeRegister again{.inventory = inventory(number, boots_[number])};
       for (const JobId id : node.jobs) {
-        if (chance_.chance(3, 4)) again.held.push_back({.job = id, .attempt = cluster.job(id)->attempt});
+        if (chance_.chance(3, 4)) again.held.push_back({.job = id, .attempt = cluster.job(id)->run->attempt});
       }
       return again;
     }
@@ -225,12 +225,12 @@ Input Life::report(const Cluster& cluster) {
   now_ += milliseconds(up_to(3000));
   if (active.empty()) return Timer{};
   const Job& job = *active[chance_.below(active.size())];
-  const auto& shares = job.placement->shares;
+  const auto& shares = job.run->placement->shares;
   const NodeId node = shares[chance_.below(shares.size())].node;
   if (job.phase == Phase::placed && chance_.chance(3, 4)) {
-    return ReportStarted{.node = node, .job = job.id, .attempt = job.attempt};
+    return ReportStarted{.node = node, .job = job.id, .attempt = job.run->attempt};
   }
-  ReportEnded ended{.node = node, .job = job.id, .attempt = chance_.chance(1, 20) ? job.attempt + 1 : job.attempt};
+  ReportEnded ended{.node = node, .job = job.id, .attempt = job.run->attempt + (chance_.chance(1, 20) ? 1U : 0U)};
   static constexpr Cause kCauses[] = {Cause::completed,  Cause::completed,     Cause::failed,       Cause::cancelled,
                                       Cause::time_limit, Cause::out_of_memory, Cause::launch_failed, Cause::unknown};
   ended.cause = kCauses[up_to(7)];

@@ -37,13 +37,13 @@ void check_ledger(const Cluster& cluster) {  // S1, S3
   std::map<DeviceId, Milli> devices;
   cluster.jobs().each([&](const Job& job) {
     if (!job.active()) return;
-    for (const NodeShare& share : job.placement->shares) {
+    for (const NodeShare& share : job.run->placement->shares) {
       if (!job.holds(share.node)) continue;
       EXPECT_FALSE(cpus[share.node].intersects(share.cpus));
       cpus[share.node] |= share.cpus;
       memory[share.node] += share.memory;
       ++jobs[share.node];
-      exclusive[share.node] += job.placement->exclusive ? 1U : 0U;
+      exclusive[share.node] += job.run->placement->exclusive ? 1U : 0U;
       for (const Grant& grant : share.devices) {
         devices[grant.device] += grant.milli;
         EXPECT_EQ(cluster.node_of(grant.device), share.node);
@@ -72,13 +72,13 @@ void check_steps(const Cluster& cluster) {
       EXPECT_LT(number, of.next);
       if (step.phase == StepPhase::ended) continue;
       EXPECT_TRUE(job.active()) << "step " << id.value() << "." << number << " of an ended job";
-      EXPECT_EQ(step.attempt, job.attempt);
+      EXPECT_EQ(step.attempt, job.run->attempt);
       std::uint32_t tasks = 0;
       std::set<std::uint32_t> numbers;
       for (const StepShare& part : step.shares) {
         const NodeShare& own = part.share;
-        const auto of_job = std::ranges::find(job.placement->shares, own.node, &NodeShare::node);
-        ASSERT_NE(of_job, job.placement->shares.end());
+        const auto of_job = std::ranges::find(job.run->placement->shares, own.node, &NodeShare::node);
+        ASSERT_NE(of_job, job.run->placement->shares.end());
         const std::vector<std::uint32_t> here = numbers_of(part.tasks);
         EXPECT_EQ(here.size(), own.tasks);
         EXPECT_GT(own.tasks, 0U);
@@ -110,7 +110,7 @@ void check_steps(const Cluster& cluster) {
 void check_jobs(const Cluster& cluster) {
   std::map<JobId, std::uint32_t> active;
   cluster.jobs().each([&](const Job& job) {
-    EXPECT_EQ(job.active(), job.active() && job.placement != nullptr);
+    EXPECT_EQ(job.active(), job.active() && job.run->placement != nullptr);
     if (job.array && job.active()) ++active[job.array];
     if (job.active()) { // S10
       EXPECT_EQ(job.dependency, nullptr);
@@ -234,7 +234,8 @@ class Promises {
   void after_pass(const Cluster& cluster, Instant now) {
     bool overdue = false;
     cluster.jobs().each([&](const Job& job) {
-      overdue = overdue || (job.active() && job.limit > Duration{0} && job.started + job.limit <= now + minutes(1));
+      overdue = overdue || (job.active() && job.limit > Duration{0} &&
+                            job.run->started + job.limit <= now + minutes(1));
     });
     for (const auto& [job, start] : before_) {
       const auto found = cluster.reservations().find(job);

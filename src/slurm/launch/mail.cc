@@ -21,7 +21,7 @@ bool asked_for(const JobSpec& spec, std::string_view type) {
 bool speaks_for_array(const Cluster& cluster, const Job& job, bool begins) {
   for (const JobId id : cluster.array_members(job.array)) {
     const Job& member = cluster.jobs().at(id);
-    if (begins && id != job.id && member.attempt > 0) return false;
+    if (begins && id != job.id && member.run->attempt > 0) return false;
     if (!begins && member.phase != Phase::ended) return false;
   }
   return true;
@@ -71,16 +71,16 @@ std::optional<Mail> mail_of(const Cluster& cluster, const Event& fact, const Job
   // An address that starts with a dash would be an option of the mail program.
   if (mail.to.empty() || mail.to.front() == '-') return std::nullopt;
   if (type == "BEGIN") {
-    mail.subject += " Began, Queued time " + hms(job->started - job->submitted);
+    mail.subject += " Began, Queued time " + hms(job->run->started - job->submitted);
   } else if (type == "REQUEUE") {
     mail.subject += " Requeued";
   } else {
     const bool failed = job->cause != Cause::completed;
     mail.subject += failed ? " Failed" : " Ended";
     if (type == "TIME_LIMIT") mail.subject += ", Reached time limit";
-    const Duration ran = job->started == Instant{} ? Duration{0} : job->ended - job->started;
+    const Duration ran = job->run->started == Instant{} ? Duration{0} : job->run->ended - job->run->started;
     mail.subject += ", Run time " + hms(ran) + ", " + std::string(state_word(job_state(view.phase, view.cause)));
-    mail.subject += ", ExitCode " + std::to_string(job->exit.code);
+    mail.subject += ", ExitCode " + std::to_string(job->run->exit.code);
   }
   return mail;
 }
