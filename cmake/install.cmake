@@ -1,7 +1,7 @@
 # What stands beside the programs: the Slurm commands as links to drover-slurm, and what
 # `cmake --install` (make install PREFIX=...) puts where. All programs go into one folder, since they
 # find each other there.
-set(DROVER_SLURM_COMMANDS sbatch squeue scancel sinfo sacct scontrol)
+set(DROVER_SLURM_COMMANDS sbatch squeue scancel sinfo sacct scontrol srun salloc sattach sstat)
 set(bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 
 foreach(program drover droverd drover-agent drover-shim drover-slurm)

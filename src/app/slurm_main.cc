@@ -142,6 +142,7 @@ void print(slurm::Call& call) {
 void surround(slurm::Call& call) {
   call.environment = environment();
   call.now = unix_seconds(wall_now());
+  call.clock = [] { return unix_seconds(wall_now()); };
   call.zone = slurm::system_zone();
   call.uid = ::getuid();
   call.user = user_name(std::to_string(call.uid)).value_or(std::to_string(call.uid));
@@ -180,7 +181,7 @@ int main(int argc, char** argv) {
   const auto status = slurm::run_command(call);
   if (!status) {
     call.err += "drover-slurm: '" + printable(call.program) +
-                "' is no command of it: sbatch squeue scancel sinfo sacct scontrol\n";
+                "' is no command of it: sbatch squeue scancel sinfo sacct scontrol srun salloc sattach sstat\n";
   }
   print(call);
   return status.value_or(1);

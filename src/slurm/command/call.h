@@ -32,6 +32,13 @@ class Controller {
   virtual Result<api::Overview> overview() = 0;
   virtual Result<std::string> script(JobId job) = 0;
   virtual Result<std::vector<api::JobView>> wait_ended(JobId job) = 0;
+  virtual Result<api::ListHeader> steps(const api::StepQuery& query,
+                                        const std::function<void(api::StepView&)>& visit) = 0;
+  // Waits until the job runs or has ended.
+  virtual Result<std::vector<api::JobView>> wait_started(JobId job) = 0;
+  virtual Status keep(JobId job) = 0;  // its client is alive
+  // In a copy of the program: what was opened before belongs to the other.
+  virtual void forked() = 0;
 };
 
 struct Call {
@@ -39,6 +46,7 @@ struct Call {
   std::vector<std::string> words;  // without the program
   Environment environment;
   std::int64_t now = 0;
+  std::function<std::int64_t()> clock;  // Unix seconds, for commands that stay
   Zone zone = utc_zone();
   std::uint32_t uid = 0;
   std::string user;
@@ -81,6 +89,10 @@ int scancel(Call& call);
 int sinfo(Call& call);
 int sacct(Call& call);
 int scontrol(Call& call);
+int srun(Call& call);
+int salloc(Call& call);
+int sattach(Call& call);
+int sstat(Call& call);
 
 // By the name it was called by; nothing for a name that is no command.
 [[nodiscard]] std::optional<int> run_command(Call& call);

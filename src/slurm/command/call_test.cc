@@ -24,6 +24,7 @@ class FakeController : public Controller {
   std::vector<api::NodeView> node_views;
   std::vector<api::PartitionView> partition_views;
   std::vector<HistoryRow> history_rows;
+  std::vector<api::StepView> step_views;
   std::vector<api::Execute> wishes;
   api::JobQuery query;
   HistoryQuery history_query;
@@ -71,6 +72,14 @@ class FakeController : public Controller {
   }
   Result<std::string> script(JobId) override { return std::string("#!/bin/sh\n"); }
   Result<std::vector<api::JobView>> wait_ended(JobId) override { return ended; }
+  Result<api::ListHeader> steps(const api::StepQuery&, const std::function<void(api::StepView&)>& visit) override {
+    if (!reachable) return gone();
+    for (api::StepView view : step_views) visit(view);
+    return api::ListHeader{};
+  }
+  Result<std::vector<api::JobView>> wait_started(JobId) override { return views; }
+  Status keep(JobId) override { return Done{}; }
+  void forked() override {}
 
  private:
   static Error gone() { return {Errc::unavailable, "no droverd at /x/droverd.sock"}; }
@@ -347,6 +356,17 @@ TEST_F(Commands, ScancelSignals) {
   EXPECT_EQ(std::get<Cancel>(controller_.wishes.back().command).jobs.phases, std::vector<Phase>{Phase::waiting});
 }
 
+TEST_F(Commands, ScancelTakesSteps) {
+  run("scancel", {"17.0"});
+  EXPECT_EQ(std::get<EndStep>(controller_.wishes.back().command).job, JobId(17));
+  run("scancel", {"-s", "USR1", "17.2"});
+  EXPECT_EQ(std::get<SignalStep>(controller_.wishes.back().command).step, 2U);
+  EXPECT_EQ(std::get<SignalStep>(controller_.wishes.back().command).signal, 10U);
+  EXPECT_EQ(controller_.wishes.size(), 2U);
+  run("scancel", {"17.1", "18"});
+  EXPECT_EQ(std::get<Cancel>(controller_.wishes.back().command).jobs.jobs.size(), 1U);
+}
+
 TEST_F(Commands, ScontrolHoldSaysWhichJob) {
   controller_.answer = Refusal{.code = RefusalCode::unknown_job, .subject = "99999999"};
   const Said said = run("scontrol", {"hold", "99999999"});
@@ -393,9 +413,55 @@ TEST_F(Commands, SacctAsksForTodayOrForJobs) {
 
 TEST_F(Commands, VersionsAndLaterCommands) {
   EXPECT_EQ(run("sinfo", {"-V"}).out, "slurm 26.05.3\n");
-  EXPECT_EQ(run("srun", {"hostname"}).exit, 1);
+  EXPECT_EQ(run("srun", {"-V"}).out, "slurm 26.05.3\n");
   EXPECT_EQ(run("nosuch", {}).exit, -1);
   EXPECT_THAT(run("squeue", {"--iterate=5"}).err, HasSubstr("--iterate is not supported by drover yet"));
+}
+
+TEST_F(Commands, SrunEndsWithOneOnItsOwnErrors) {
+  EXPECT_EQ(run("srun", {"--nosuch", "x"}).exit, 1);
+  EXPECT_EQ(run("srun", {}).err, "srun: fatal: No command given to execute.\n");
+  EXPECT_EQ(run("srun", {"--mpi=list"}).out, "MPI plugin types are...\n\tnone\n");
+  controller_.answer = Refusal{.code = RefusalCode::no_such_gpu, .subject = "h100"};
+  const Said refused = run("srun", {"--gres=gpu:h100:1", "hostname"});
+  EXPECT_THAT(refused.err, StartsWith("srun: error: Unable to allocate resources: Requested node configuration is not "
+                                      "available\n"));
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_TRUE(submitted().allocation);
+  EXPECT_TRUE(submitted().first_step);
+  EXPECT_EQ(submitted().name, "hostname");
+  environment_ = {{"SLURM_EXIT_ERROR", "99"}};
+  EXPECT_EQ(run("srun", {"hostname"}).exit, 99);
+}
+
+TEST_F(Commands, SrunInAJobMakesAStepOfIt) {
+  environment_ = {{"SLURM_JOB_ID", "17"}};
+  controller_.answer = Refusal{.code = RefusalCode::step_busy};
+  EXPECT_EQ(run("srun", {"--immediate", "-n2", "hostname"}).err,
+            "srun: error: Unable to create step for job 17: Requested nodes are busy\n");
+  EXPECT_EQ(std::get<CreateStep>(controller_.wishes.back().command).step.request.tasks, 2U);
+  EXPECT_FALSE(controller_.wishes.back().key.empty());
+  controller_.answer = Refusal{.code = RefusalCode::unknown_job};
+  EXPECT_EQ(run("srun", {"hostname"}).err,
+            "srun: error: Unable to confirm allocation for job 17: Invalid job id specified\n"
+            "srun: Check SLURM_JOB_ID environment variable. Expired or invalid job 17\n");
+}
+
+TEST_F(Commands, SallocRefusesAndSstatAndSattachLook) {
+  controller_.answer = Refusal{.code = RefusalCode::unknown_partition, .subject = "nosuch"};
+  EXPECT_EQ(run("salloc", {"-p", "nosuch", "true"}).err,
+            "salloc: error: invalid partition specified: nosuch\n"
+            "salloc: error: Unable to allocate resources: Invalid partition name specified\n");
+  EXPECT_EQ(run("sattach", {"17"}).err, "sattach: error: Invalid job step id: 17\n");
+  EXPECT_EQ(run("sstat", {"-j", "17"}).exit, 1);
+  controller_.step_views = {{.job = JobId(17), .number = 0, .task_count = 3}};
+  controller_.step_views[0].shares = {{.share = {.node = "n1"}, .tasks = {{0, 1, 1}}},
+                                      {.share = {.node = "n2"}, .tasks = {{2, 2, 1}}}};
+  EXPECT_EQ(run("sattach", {"--layout", "17.0"}).out,
+            "Job step layout:\n\t3 tasks, 2 nodes (n[1-2])\n\n\tNode 0 (n1), 2 task(s): 0 1\n"
+            "\tNode 1 (n2), 1 task(s): 2\n");
+  EXPECT_EQ(run("sstat", {"-n", "-P", "-j", "17.0", "-o", "jobid,ntasks,maxrss,nodelist"}).out, "17.0|3||n[1-2]\n");
+  EXPECT_EQ(run("sstat", {"-o", "nosuch", "-j", "1"}).exit, 1);
 }
 
 }  // namespace

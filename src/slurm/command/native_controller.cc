@@ -10,7 +10,8 @@ native::Wish wish_of(const api::Execute& wish) {
           .command = wish.command,
           .spec = wish.spec,
           .script = wish.script,
-          .environment = wish.environment};
+          .environment = wish.environment,
+          .step_spec = wish.step_spec};
 }
 
 }  // namespace
@@ -55,5 +56,23 @@ Result<api::Overview> NativeController::overview() { return TRY(client())->overv
 Result<std::string> NativeController::script(JobId job) { return TRY(client())->script(job); }
 
 Result<std::vector<api::JobView>> NativeController::wait_ended(JobId job) { return TRY(client())->wait_ended(job); }
+
+Result<api::ListHeader> NativeController::steps(const api::StepQuery& query,
+                                                const std::function<void(api::StepView&)>& visit) {
+  return TRY(client())->steps(query, visit);
+}
+
+Result<std::vector<api::JobView>> NativeController::wait_started(JobId job) {
+  return TRY(client())->wait_started(job);
+}
+
+Status NativeController::keep(JobId job) {
+  native::Client* const reached = TRY(client());
+  const api::Answer answer = TRY(reached->keep(job));
+  const auto* refusal = std::get_if<Refusal>(&answer);
+  return refusal == nullptr ? Status(Done{}) : Status(Error{Errc::denied, native::refusal_text(*refusal)});
+}
+
+void NativeController::forked() { client_.reset(); }
 
 }  // namespace drover::slurm

@@ -20,6 +20,11 @@ class NativeController : public Controller {
   Result<api::Overview> overview() override;
   Result<std::string> script(JobId job) override;
   Result<std::vector<api::JobView>> wait_ended(JobId job) override;
+  Result<api::ListHeader> steps(const api::StepQuery& query,
+                                const std::function<void(api::StepView&)>& visit) override;
+  Result<std::vector<api::JobView>> wait_started(JobId job) override;
+  Status keep(JobId job) override;
+  void forked() override;
 
  private:
   Result<native::Client*> client();

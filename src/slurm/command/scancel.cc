@@ -1,5 +1,7 @@
 // scancel: ends jobs, or signals them.
+#include <algorithm>
 #include <array>
+#include <csignal>
 #include <set>
 
 #include "base/text.h"
@@ -7,6 +9,7 @@
 #include "slurm/exit.h"
 #include "slurm/render/words.h"
 #include "slurm/script/hostlist.h"
+#include "slurm/script/jobid.h"
 #include "slurm/script/signal.h"
 
 namespace drover::slurm {
@@ -42,9 +45,46 @@ constexpr std::string_view kUsage =
     "Usage: scancel [-A account] [-n name] [-p partition] [-q qos] [-s signal] [-t state] [-u user] [-w hosts]\n"
     "               [-bfQv] [--me] [job_id[_task] ...]\n";
 
+// "17.0": the one step that a word names; nothing for a job.
+std::optional<std::pair<JobId, std::uint32_t>> step_named(const std::string& word) {
+  const auto ref = parse_job_ref(word);
+  if (!ref || !ref->tasks.empty() || ref->component) return std::nullopt;
+  const auto number = parse_uint(ref->step);
+  if (!number || *number >= kBatchStep) return std::nullopt;
+  return std::pair(JobId(ref->job), static_cast<std::uint32_t>(*number));
+}
+
+// Ends or signals the steps among the words; the exit status.
+int cancel_steps(Call& call, const Chosen& chosen, std::optional<int> signal) {
+  int status = 0;
+  for (const std::string& word : chosen.rest) {
+    const auto step = step_named(word);
+    if (!step) continue;
+    api::Execute wish;
+    wish.command = EndStep{.job = step->first, .step = step->second};
+    if (signal && *signal != SIGKILL) {
+      wish.command = SignalStep{
+          .job = step->first, .step = step->second, .signal = static_cast<std::uint32_t>(*signal)};
+    }
+    const auto answer = call.controller->execute(wish);
+    if (!answer) return call.fail(not_reached("scancel", answer.error()));
+    const auto* refusal = std::get_if<Refusal>(&answer.value());
+    if (refusal == nullptr) continue;
+    const bool gone = refusal->code == RefusalCode::unknown_job || refusal->code == RefusalCode::already_ended;
+    if (gone && !chosen.has("verbose")) continue;
+    status = gone ? status : 1;
+    if (chosen.has("quiet")) continue;
+    call.err += error_line(call.program, "Kill job error on job step id " + printable(word) + ": " +
+                                             std::string(refusal_words(refusal->code))) +
+                "\n";
+  }
+  return status;
+}
+
 Result<JobSelector> selected(Call& call, const Chosen& chosen) {
   JobSelector select;
   for (const std::string& word : chosen.rest) {
+    if (step_named(word)) continue;
     auto refs = domain_refs(word);
     if (!refs) return Error{Errc::denied, error_line(call.program, "Invalid job id " + printable(word))};
     select.jobs.insert(select.jobs.end(), refs.value().begin(), refs.value().end());
@@ -94,6 +134,14 @@ int scancel(Call& call) {
   }
   auto select = selected(call, chosen);
   if (!select) return call.fail(select.error());
+  const auto is_step = [](const std::string& word) { return step_named(word).has_value(); };
+  const bool steps = std::ranges::any_of(chosen.rest, is_step);
+  if (steps) {
+    const auto number = chosen.has("signal") ? signal_number(chosen.get("signal")) : std::nullopt;
+    if (chosen.has("signal") && !number) return call.fail("Unknown job signal: " + printable(chosen.get("signal")));
+    const int status = cancel_steps(call, chosen, number);
+    if (status != 0 || select.value().jobs.empty()) return status;
+  }
   if (nothing_selected(select.value())) return call.fail("No job identification provided");
   if (const auto known = check_cluster(call, chosen.get("clusters")); !known) return call.fail(known.error());
 

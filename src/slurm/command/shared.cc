@@ -103,14 +103,12 @@ std::optional<int> run_command(Call& call) {
     std::string_view name;
     int (*run)(Call& call);
   };
-  constexpr std::array kCommands{Command{"sbatch", sbatch}, Command{"squeue", squeue}, Command{"scancel", scancel},
-                                 Command{"sinfo", sinfo},   Command{"sacct", sacct},   Command{"scontrol", scontrol}};
+  constexpr std::array kCommands{Command{"sbatch", sbatch},   Command{"squeue", squeue}, Command{"scancel", scancel},
+                                 Command{"sinfo", sinfo},     Command{"sacct", sacct},   Command{"scontrol", scontrol},
+                                 Command{"srun", srun},       Command{"salloc", salloc}, Command{"sattach", sattach},
+                                 Command{"sstat", sstat}};
   for (const Command& command : kCommands) {
     if (command.name == call.program) return command.run(call);
-  }
-  constexpr std::array<std::string_view, 2> kLater{"srun", "salloc"};
-  if (std::ranges::find(kLater, call.program) != kLater.end()) {
-    return call.fail("drover runs no interactive jobs yet: submit a script with sbatch");
   }
   return std::nullopt;
 }
