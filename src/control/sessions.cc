@@ -12,6 +12,17 @@
 #include "tls/certificate.h"
 
 namespace drover::control {
+namespace {
+
+constexpr std::string_view kLoopback = "127.0.0.1";  // what an agent says that was told nothing else
+
+// "10.0.0.1:4711" and "[::1]:4711" without the port.
+std::string host_of(const std::string& address) {
+  const std::string host = address.substr(0, address.rfind(':'));
+  return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
+}
+
+}  // namespace
 
 Sessions::Sessions(Options options, Driver& driver, Payloads& payloads, store::Log& log)
     : options_(std::move(options)), driver_(driver), payloads_(payloads), log_(log) {}
@@ -98,6 +109,10 @@ bool Sessions::on(const wire::WsSessionPtr& socket, Hello hello) {
   session->socket = socket;
   session->name = name;
   NodeRegister input{.inventory = std::move(hello.inventory), .held = std::move(hello.held)};
+  // A node of another machine that names no address is reached where it comes from.
+  if (socket->peer().certified && input.inventory.address == kLoopback) {
+    input.inventory.address = host_of(socket->peer().address);
+  }
   {
     const std::lock_guard lock(mutex_);
     sessions_[socket.get()] = session;
@@ -123,6 +138,7 @@ void Sessions::welcome(const Cluster& cluster, const std::string& name) {
     heard_[node->id] = since_boot();
     silent_.erase(node->id);
   }
+  note_hosts(cluster);
   options_.say(fmt::format("node {} is up", printable(name)));
   send(session->socket, Welcome{.cluster_id = options_.cluster_id,
                                 .epoch = options_.epoch,
@@ -238,7 +254,19 @@ void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) 
   }
   wanted.revision = Revision(session.revision);
   wanted.head = head();
+  if (session.hosts != hosts_version_) wanted.hosts = hosts_;
+  session.hosts = hosts_version_;
   send(session.socket, wanted);
+}
+
+void Sessions::note_hosts(const Cluster& cluster) {
+  std::vector<HostAddress> hosts;
+  for (const Node& node : cluster.nodes()) {
+    hosts.push_back({.name = node.name(), .address = node.inventory.address});
+  }
+  if (hosts == hosts_) return;
+  hosts_ = std::move(hosts);
+  ++hosts_version_;
 }
 
 void Sessions::add_launch(const Cluster& cluster, const Job& job, Session& session, WantedEntry& entry) {

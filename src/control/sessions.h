@@ -65,6 +65,7 @@ class Sessions {
     std::uint64_t revision = 0;
     std::map<Part, bool> sent;     // wanted so far; true: to end
     std::set<PayloadHash> scripts; // sent on this session
+    std::uint64_t hosts = 0;       // version of the table of hosts that it has
   };
   using SessionPtr = std::shared_ptr<Session>;
 
@@ -77,6 +78,7 @@ class Sessions {
   void send_wanted(const Cluster& cluster, Session& session, bool full);
   void add_launch(const Cluster& cluster, const Job& job, Session& session, WantedEntry& entry);
   bool add_step_launch(const Cluster& cluster, const Job& job, const Step& step, NodeId node, WantedEntry& entry);
+  void note_hosts(const Cluster& cluster);
   void drop(NodeId node);
   void refuse(const wire::WsSessionPtr& socket, std::string reason);
   bool send(const wire::WsSessionPtr& socket, const ToAgent& message);
@@ -96,6 +98,10 @@ class Sessions {
   std::map<NodeId, api::NodePulse> pulses_;
   std::set<NodeId> silent_;            // reported to the core, not heard again yet
   std::set<NodeId> resend_;            // digests differ: send in full at the next tick
+
+  // Of the follower's thread alone: every node's address, told to an agent before its next launch.
+  std::vector<HostAddress> hosts_;
+  std::uint64_t hosts_version_ = 0;
 };
 
 }  // namespace drover::control
