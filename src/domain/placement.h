@@ -44,7 +44,7 @@ struct NodeShare {
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 
-// In node order; the first node runs the batch script.
+// In order of the nodes' names; the first runs the batch script.
 struct Placement {
   std::vector<NodeShare> shares;
   bool exclusive = false;

@@ -1,5 +1,8 @@
 #include "engine/plan.h"
 
+#include <algorithm>
+
+#include "base/name_order.h"
 #include "domain/steps.h"
 #include "policy/room.h"
 
@@ -18,6 +21,15 @@ bool holds(const Cluster& cluster, const Start& start) {
   return !start.placement.shares.empty();
 }
 
+// The first node runs the script and rank 0: it is the first that people read in the list of nodes,
+// whatever the order in which the nodes once registered.
+Placement in_order_of_names(const Cluster& cluster, Placement placement) {
+  std::ranges::sort(placement.shares, [&](const NodeShare& a, const NodeShare& b) {
+    return name_less(cluster.node(a.node).name(), cluster.node(b.node).name());
+  });
+  return placement;
+}
+
 void place(Facts& facts, const Start& start, Instant now) {
   JobId id = start.job;
   if (start.task != kNoTask) {
@@ -28,7 +40,7 @@ void place(Facts& facts, const Start& start, Instant now) {
   facts.add(JobPlaced{.job = id,
                       .attempt = facts.cluster().job(id)->run->attempt + 1,
                       .partition = start.partition,
-                      .placement = start.placement,
+                      .placement = in_order_of_names(facts.cluster(), start.placement),
                       .limit = start.limit,
                       .at = now});
   begin_allocation(facts, id, now);

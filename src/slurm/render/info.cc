@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/name_order.h"
 #include "base/text.h"
 #include "slurm/script/hostlist.h"
 
@@ -115,7 +116,7 @@ std::vector<NodeRow> info_rows(const Layout& layout, const InfoWanted& wanted,
     std::ranges::stable_sort(rows, [](const NodeRow& a, const NodeRow& b) {
       const std::string& x = a.nodes.front()->node.name();
       const std::string& y = b.nodes.front()->node.name();
-      if (x != y) return host_less(x, y);
+      if (x != y) return name_less(x, y);
       return a.partition != nullptr && b.partition != nullptr &&
              a.partition->partition.name < b.partition->partition.name;
     });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/name_order.h"
 #include "base/text.h"
 
 namespace drover::slurm {
@@ -169,17 +170,8 @@ std::string compress_hostlist(std::span<const std::string> hosts) {
   return group ? text + group->text() : text;
 }
 
-bool host_less(std::string_view a, std::string_view b) {
-  const Host x = parts_of(a);
-  const Host y = parts_of(b);
-  if (x.prefix != y.prefix) return x.prefix < y.prefix;
-  const auto number = [](const Host& host) { return parse_uint(host.digits).value_or(0); };
-  if (number(x) != number(y)) return number(x) < number(y);
-  return x.digits.size() < y.digits.size();
-}
-
 std::string compress_sorted(std::vector<std::string> hosts) {
-  std::ranges::sort(hosts, host_less);
+  std::ranges::sort(hosts, name_less);
   const auto rest = std::ranges::unique(hosts);
   hosts.erase(rest.begin(), rest.end());
   return compress_hostlist(hosts);

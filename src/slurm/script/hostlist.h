@@ -23,7 +23,4 @@ inline constexpr std::size_t kMostHosts = 65536;
 // The same, sorted by prefix and number, without duplicates.
 [[nodiscard]] std::string compress_sorted(std::vector<std::string> hosts);
 
-// By prefix, then by number: n2 before n10.
-[[nodiscard]] bool host_less(std::string_view a, std::string_view b);
-
 }  // namespace drover::slurm
