@@ -141,9 +141,9 @@ struct StepAttached {  // the answer; with `error` the connection is over
 };
 
 // ---- client -> step ----
-struct StepInput {  // to input_task or all; empty: end of input
+struct StepInput {  // to input_task or all
   std::string bytes;
-  bool last = false;  // with the empty one; a message of nothing but empty texts would have no bytes at all
+  bool last = false;  // the end of input; `bytes` is empty then
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "bytes", self.bytes);

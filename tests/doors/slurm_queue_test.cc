@@ -72,7 +72,7 @@ TEST(SqueueGolden, Steps) {
   ASSERT_TRUE(sort_jobs(rows, "P,i", kNow));
   const Layout layout = step_layout(kStepFormat);
   std::string text = step_header(layout);
-  for (const api::JobView& job : rows) text += step_line(layout, job, look());
+  for (const api::JobView& job : rows) text += step_line(layout, {.job = job}, look());
   EXPECT_EQ(text, golden().at("squeue -s").output);
 }
 

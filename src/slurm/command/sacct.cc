@@ -1,5 +1,7 @@
 // sacct: the accounts of jobs.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <array>
 
 #include "base/text.h"
@@ -8,6 +10,7 @@
 #include "slurm/render/account.h"
 #include "slurm/render/account_json.h"
 #include "slurm/script/hostlist.h"
+#include "slurm/script/jobid.h"
 
 namespace drover::slurm {
 namespace {
@@ -108,9 +111,9 @@ Status set_window(const Call& call, const Chosen& chosen, HistoryQuery& query) {
 Result<HistoryQuery> wanted_rows(const Call& call, const Chosen& chosen) {
   HistoryQuery query;
   for (const std::string& words : chosen.all_jobs) {
-    auto refs = domain_refs(words);
+    auto refs = parse_job_refs(words);
     if (!refs) return Error{Errc::denied, error_line(call.program, refs.error().message)};
-    query.jobs.insert(query.jobs.end(), refs.value().begin(), refs.value().end());
+    for (const auto& ref : refs.value()) query.jobs.push_back(domain_ref(JobId(ref.job), ref.tasks));
   }
   const std::string users = chosen.has("user") ? chosen.get("user") : chosen.get("uid");
   for (const std::string& word : list_of(users)) {
@@ -136,6 +139,7 @@ Result<HistoryQuery> wanted_rows(const Call& call, const Chosen& chosen) {
   }
   TRY(set_window(call, chosen, query));
   query.all_attempts = chosen.has("duplicates");
+  query.steps = !chosen.has("allocations");
   return query;
 }
 
@@ -157,6 +161,23 @@ void cut_to_window(std::vector<HistoryRow>& rows, const HistoryQuery& query) {
     if (query.since && row.started != Instant{} && row.started < *query.since) row.started = *query.since;
     if (query.until && row.ended > *query.until) row.ended = *query.until;
   }
+}
+
+// -j 17.0 shows that step alone, -j 17.batch the script.
+void keep_named_steps(const Chosen& chosen, std::vector<AccountRow>& rows) {
+  std::map<JobId, std::set<std::string>> named;  // "" the whole job
+  for (const std::string& words : chosen.all_jobs) {
+    const auto refs = parse_job_refs(words);
+    if (!refs) return;
+    for (const auto& ref : refs.value()) named[JobId(ref.job)].insert(ref.step);
+  }
+  std::erase_if(rows, [&](const AccountRow& row) {
+    auto wanted = named.find(row.job->job);
+    if (wanted == named.end()) wanted = named.find(row.job->array);
+    if (wanted == named.end() || wanted->second.contains("")) return false;
+    const std::string own = row.step != nullptr ? std::to_string(row.step->number) : row.batch_step ? "batch" : "";
+    return !wanted->second.contains(own);
+  });
 }
 
 }  // namespace
@@ -184,7 +205,8 @@ int sacct(Call& call) {
   const AccountLook look{
       .look = {.times = call.time_format(), .now = overview.value().now, .convert = !chosen.has("noconvert")},
       .cluster = overview.value().config.settings.cluster_name};
-  const auto rows = account_rows(history.value(), !chosen.has("allocations"));
+  auto rows = account_rows(history.value(), !chosen.has("allocations"));
+  keep_named_steps(chosen, rows);
   call.out += chosen.has("json") ? account_json(rows, look)
                                  : account_table(layout.value(), rows, look, !chosen.has("noheader"));
   return 0;

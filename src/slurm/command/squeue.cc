@@ -1,6 +1,7 @@
 // squeue: jobs that wait, run and ended lately.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -134,7 +135,15 @@ int show_steps(Call& call, const Chosen& chosen, std::vector<api::JobView> jobs,
   std::erase_if(jobs, [](const api::JobView& job) { return job.phase != Phase::running; });
   if (const auto sorted = sort_jobs(jobs, "P,i", look.now); !sorted) return call.fail(sorted.error());
   if (!chosen.has("noheader")) call.out += step_header(layout);
-  for (const api::JobView& job : jobs) call.out += step_line(layout, job, look);
+  std::map<JobId, std::vector<api::StepView>> steps;
+  const auto header = call.controller->steps({}, [&](api::StepView& step) {
+    if (step.phase != StepPhase::ended) steps[step.job].push_back(std::move(step));
+  });
+  if (!header) return call.fail(not_reached("slurm_load_jobs", header.error()));
+  for (const api::JobView& job : jobs) {
+    if (!job.allocation) call.out += step_line(layout, {.job = job}, look);
+    for (const api::StepView& step : steps[job.id]) call.out += step_line(layout, {.job = job, .step = &step}, look);
+  }
   return 0;
 }
 

@@ -84,7 +84,7 @@ std::string account_state(const AccountRow& row) {
     case Cause::out_of_memory:
       return "OUT_OF_MEMORY";
     case Cause::failed:
-      return job.exit.signal != 0 ? "CANCELLED" : "FAILED";
+      return row.step == nullptr && job.exit.signal != 0 ? "CANCELLED" : "FAILED";
     case Cause::launch_failed:
     case Cause::unknown:
       return "FAILED";
@@ -101,6 +101,30 @@ std::string account_state(const AccountRow& row) {
   return "";
 }
 
+namespace {
+
+AccountRow step_row(const HistoryRow& job, const StepRow& step) {
+  auto own = std::make_shared<HistoryRow>(job);
+  own->name = step.name;
+  own->phase = step.phase == StepPhase::ended ? Phase::ended : Phase::running;
+  own->cause = step.cause;
+  own->cancelled_by = step.cancelled_by;
+  own->exit = step.exit;
+  own->note = step.note;
+  own->started = step.started;
+  own->ended = step.ended;
+  own->nodes = step.nodes;
+  own->node_count = static_cast<std::uint32_t>(step.nodes.size());
+  own->task_count = step.task_count;
+  own->cpu_count = step.cpu_count;
+  if (step.memory > Bytes{}) own->memory = step.memory;
+  own->gpus = step.gpus;
+  own->usage = step.usage;
+  return {.job = own.get(), .batch_step = true, .step = &step, .own = own};
+}
+
+}  // namespace
+
 std::vector<AccountRow> account_rows(std::vector<HistoryRow>& history, bool with_steps) {
   std::map<JobId, JobId> latest;
   for (const HistoryRow& row : history) {
@@ -114,10 +138,10 @@ std::vector<AccountRow> account_rows(std::vector<HistoryRow>& history, bool with
   });
   std::vector<AccountRow> rows;
   for (const HistoryRow& row : history) {
-    rows.push_back({&row, false});
-    if (with_steps && row.attempt > 0 && row.started != Instant{} && row.cause != Cause::launch_failed) {
-      rows.push_back({&row, true});
-    }
+    rows.push_back({.job = &row});
+    if (!with_steps || row.attempt == 0 || row.started == Instant{} || row.cause == Cause::launch_failed) continue;
+    if (!row.allocation) rows.push_back({.job = &row, .batch_step = true});
+    for (const StepRow& step : row.steps) rows.push_back(step_row(row, step));
   }
   return rows;
 }

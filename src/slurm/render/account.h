@@ -14,7 +14,9 @@ namespace drover::slurm {
 
 struct AccountRow {
   const HistoryRow* job = nullptr;
-  bool batch_step = false;
+  bool batch_step = false;        // not the job's own row
+  const StepRow* step = nullptr;  // of a step; `job` then is `own`: what the step has in place of the job's
+  std::shared_ptr<const HistoryRow> own;
 };
 
 struct AccountLook {

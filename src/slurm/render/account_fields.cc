@@ -28,17 +28,26 @@ std::string base_id(const HistoryRow& row) {
   if (row.task != kNoTask) return number(row.array.value()) + "_" + number(row.task);
   return number(row.job.value());
 }
-std::string job_id(Row row, Lk) { return base_id(*row.job) + (row.batch_step ? ".batch" : ""); }
-std::string raw_id(Row row, Lk) { return number(row.job->job.value()) + (row.batch_step ? ".batch" : ""); }
-std::string job_name(Row row, Lk) { return row.batch_step ? "batch" : printable(row.job->name, 1024); }
+std::string step_suffix(Row row) {
+  if (row.step != nullptr) return "." + number(row.step->number);
+  return row.batch_step ? ".batch" : "";
+}
+std::string job_id(Row row, Lk) { return base_id(*row.job) + step_suffix(row); }
+std::string raw_id(Row row, Lk) { return number(row.job->job.value()) + step_suffix(row); }
+std::string job_name(Row row, Lk) {
+  return row.batch_step && row.step == nullptr ? "batch" : printable(row.job->name, 1024);
+}
 
 std::uint32_t cpus(const HistoryRow& row) { return row.cpu_count; }
 std::string alloc_cpus(Row row, Lk) { return number(cpus(*row.job)); }
 std::string node_list(Row row, Lk) {
   if (row.job->nodes.empty()) return "None assigned";
-  return row.batch_step ? row.job->nodes.front() : nodes_text(row.job->nodes);
+  const bool script = row.batch_step && row.step == nullptr;
+  return script ? row.job->nodes.front() : nodes_text(row.job->nodes);
 }
-std::string node_count(Row row, Lk) { return row.batch_step ? "1" : number(row.job->node_count); }
+std::string node_count(Row row, Lk) {
+  return row.batch_step && row.step == nullptr ? "1" : number(row.job->node_count);
+}
 
 std::string elapsed(Row row, Lk look) { return long_duration(account_elapsed_s(*row.job, look.look.now)); }
 std::string elapsed_raw(Row row, Lk look) { return std::to_string(account_elapsed_s(*row.job, look.look.now)); }

@@ -41,6 +41,10 @@ void add_usage(JsonObject& time, const Usage& usage) {
   time.raw("total", cpu_time(usage.system_cpu + usage.user_cpu));
 }
 
+std::int64_t count_of(const std::vector<std::string>& hosts) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(hosts.size()));
+}
+
 std::string step_object(const AccountRow& row, const AccountLook& look) {
   const HistoryRow& job = *row.job;
   JsonObject time;
@@ -48,12 +52,20 @@ std::string step_object(const AccountRow& row, const AccountLook& look) {
   time.maybe("start", time_of(job.started)).maybe("end", time_of(job.ended));
   add_usage(time, job.usage);
   std::vector<std::string> hosts;
-  if (!job.nodes.empty()) hosts.push_back(job.nodes.front());
+  if (row.step != nullptr) hosts = job.nodes;
+  else if (!job.nodes.empty()) hosts.push_back(job.nodes.front());
+  const std::string name = row.step == nullptr ? "batch" : std::to_string(row.step->number);
   JsonObject m;
-  m.raw("step", JsonObject().text("id", std::to_string(job.job.value()) + ".batch").text("name", "batch").end());
+  m.raw("step", JsonObject()
+                    .text("id", std::to_string(job.job.value()) + "." + name)
+                    .text("name", row.step == nullptr ? name : job.name)
+                    .end());
   m.words("state", {state_of_row(row)}).raw("exit_code", json_exit(account_exit(row))).raw("time", time.end());
-  m.raw("nodes", JsonObject().number("count", 1).text("range", nodes_text(hosts)).words("list", hosts).end());
-  m.raw("tasks", JsonObject().number("count", 1).end());
+  m.raw("nodes", JsonObject()
+                      .number("count", count_of(hosts)).text("range", nodes_text(hosts))
+                      .words("list", hosts)
+                      .end());
+  m.raw("tasks", JsonObject().number("count", row.step == nullptr ? 1 : row.step->task_count).end());
   m.raw("tres", JsonObject().raw("allocated", tres_list(account_granted(row))).end());
   return m.end();
 }

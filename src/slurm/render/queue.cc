@@ -11,29 +11,45 @@ namespace {
 struct StepField {
   char letter;
   std::string_view header;
-  std::string (*text)(const api::JobView& job, const Look& look);
+  std::string (*text)(const StepLine& line, const Look& look);
 };
 
-std::string id_of_batch_step(const api::JobView& job, const Look&) { return job_id_text(job) + ".batch"; }
+std::string id_of_step(const StepLine& line, const Look&) {
+  return job_id_text(line.job) + "." + (line.step == nullptr ? "batch" : std::to_string(line.step->number));
+}
+std::string step_nodes(const StepLine& line, const Look&) {
+  if (line.step == nullptr) return line.job.nodes.empty() ? std::string() : line.job.nodes.front();
+  std::vector<std::string> nodes;
+  for (const api::StepShareView& share : line.step->shares) nodes.push_back(share.share.node);
+  return nodes_text(nodes);
+}
+Instant step_start(const StepLine& line) { return line.step == nullptr ? line.job.started : line.step->started; }
+std::string step_time(const StepLine& line, const Look& look) {
+  return short_duration(std::max<std::int64_t>(0, unix_seconds(look.now) - unix_seconds(step_start(line))));
+}
 
 constexpr std::array kSteps{
-    StepField{'A', "STEPID", id_of_batch_step},
-    StepField{'b', "TRES_PER_NODE", [](const api::JobView&, const Look&) { return std::string("N/A"); }},
-    StepField{'i', "STEPID", id_of_batch_step},
-    StepField{'j', "NAME", [](const api::JobView&, const Look&) { return std::string("batch"); }},
-    StepField{'l', "TIME_LIMIT", [](const api::JobView&, const Look&) { return std::string("UNLIMITED"); }},
-    StepField{'M', "TIME",
-              [](const api::JobView& job, const Look& look) { return short_duration(used_seconds(job, look.now)); }},
-    StepField{
-        'N', "NODELIST",
-        [](const api::JobView& job, const Look&) { return job.nodes.empty() ? std::string() : job.nodes.front(); }},
-    StepField{'P', "PARTITION", [](const api::JobView& job, const Look&) { return job.partition; }},
+    StepField{'A', "STEPID", id_of_step},
+    StepField{'b', "TRES_PER_NODE", [](const StepLine&, const Look&) { return std::string("N/A"); }},
+    StepField{'i', "STEPID", id_of_step},
+    StepField{'j', "NAME",
+              [](const StepLine& line, const Look&) {
+                return line.step == nullptr ? std::string("batch") : printable(line.step->name, 1024);
+              }},
+    StepField{'l', "TIME_LIMIT",
+              [](const StepLine& line, const Look&) {
+                if (line.step == nullptr || line.step->limit <= Duration{0}) return std::string("UNLIMITED");
+                return short_duration(line.step->limit / seconds(1));
+              }},
+    StepField{'M', "TIME", step_time},
+    StepField{'N', "NODELIST", step_nodes},
+    StepField{'P', "PARTITION", [](const StepLine& line, const Look&) { return line.job.partition; }},
     StepField{'S', "START_TIME",
-              [](const api::JobView& job, const Look& look) { return look.times.print(start_of(job, look.now)); }},
-    StepField{'t', "STATE", [](const api::JobView&, const Look&) { return std::string("R"); }},
-    StepField{'T', "STATE", [](const api::JobView&, const Look&) { return std::string("RUNNING"); }},
-    StepField{'u', "USER", [](const api::JobView& job, const Look&) { return job.user; }},
-    StepField{'U', "USER", [](const api::JobView& job, const Look&) { return std::to_string(job.uid); }},
+              [](const StepLine& line, const Look& look) { return look.times.print(time_of(step_start(line))); }},
+    StepField{'t', "STATE", [](const StepLine&, const Look&) { return std::string("R"); }},
+    StepField{'T', "STATE", [](const StepLine&, const Look&) { return std::string("RUNNING"); }},
+    StepField{'u', "USER", [](const StepLine& line, const Look&) { return line.job.user; }},
+    StepField{'U', "USER", [](const StepLine& line, const Look&) { return std::to_string(line.job.uid); }},
 };
 
 std::string all_letters() {
@@ -174,8 +190,8 @@ std::string step_header(const Layout& layout) {
   return line_of(layout, [](std::size_t field) { return std::string(kSteps[field].header); });
 }
 
-std::string step_line(const Layout& layout, const api::JobView& job, const Look& look) {
-  return line_of(layout, [&](std::size_t field) { return kSteps[field].text(job, look); });
+std::string step_line(const Layout& layout, const StepLine& line, const Look& look) {
+  return line_of(layout, [&](std::size_t field) { return kSteps[field].text(line, look); });
 }
 
 }  // namespace drover::slurm

@@ -28,6 +28,11 @@ void add_job_line(std::string& text, const Layout& layout, const api::JobView& j
 
 // Steps: today each running job has its batch step.
 [[nodiscard]] std::string step_header(const Layout& layout);
-[[nodiscard]] std::string step_line(const Layout& layout, const api::JobView& job, const Look& look);
+// What `squeue -s` shows in a line: a running job's batch script, or one of its steps.
+struct StepLine {
+  const api::JobView& job;
+  const api::StepView* step = nullptr;
+};
+[[nodiscard]] std::string step_line(const Layout& layout, const StepLine& line, const Look& look);
 
 }  // namespace drover::slurm

@@ -63,7 +63,8 @@ void TaskBoard::ended(const TaskEnded& end) {
   if (status == 0) return;
   failed_ = true;
   forced_ = forced_ || end.exit.signal == SIGKILL || end.exit.signal == SIGTERM;
-  exit_status_ = std::max(exit_status_, status);
+  // What made us end the step counts, not that the others were ended for it.
+  if (!ending_ || end.exit.signal == 0 || exit_status_ == 0) exit_status_ = std::max(exit_status_, status);
   unsaid_[{task->node, how_it_ended(end)}].push_back(end.task);
 }
 

@@ -27,6 +27,8 @@ class TaskBoard {
   [[nodiscard]] bool all_ended() const { return ended_ == tasks_.size(); }
   [[nodiscard]] bool any_failed() const { return failed_; }
   // The highest exit code, 128 + the signal of a task that was killed.
+  // The step is being ended, by its own client.
+  void ending() { ending_ = true; }
   [[nodiscard]] int exit_status() const { return exit_status_; }
   // A task was ended by SIGKILL or SIGTERM.
   [[nodiscard]] bool forced() const { return forced_; }
@@ -51,6 +53,7 @@ class TaskBoard {
   std::size_t ended_ = 0;
   bool failed_ = false;
   bool forced_ = false;
+  bool ending_ = false;
   int exit_status_ = 0;
   std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>>
       unsaid_;  // node, how -> tasks

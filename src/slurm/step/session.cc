@@ -270,6 +270,7 @@ void Session::send_all(const StepUp& message) {
 void Session::terminate(Duration grace) {
   if (std::exchange(terminating_, true)) return;
   terminated_at_ = now_;
+  board_.ending();
   send_all(StepEnd{.grace = grace});
   const bool cut_off = std::ranges::any_of(links_, [](const auto& link) {
     return !link->finished() && link->broken_since() >= Duration(0);
@@ -345,8 +346,8 @@ void Session::read_input() {
   const ssize_t size = ::read(ends_.in, buffer.data(), buffer.size());
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   input_over_ = size <= 0;
-  send_input({.bytes = size > 0 ? std::string(buffer.data(), static_cast<std::size_t>(size))
-                                : std::string()});
+  if (input_over_) return send_input({.last = true});
+  send_input({.bytes = std::string(buffer.data(), static_cast<std::size_t>(size))});
 }
 
 void Session::send_input(const StepInput& input) {

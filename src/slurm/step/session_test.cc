@@ -245,7 +245,7 @@ TEST_F(Sessions, InputReachesTheTasks) {
                 [](Node& node) {
                   node.admit();
                   if (std::get<StepInput>(node.hear()).bytes != "hello") ::_exit(20);
-                  if (!std::get<StepInput>(node.hear()).bytes.empty()) ::_exit(21);
+                  if (!std::get<StepInput>(node.hear()).last) ::_exit(21);
                   node.say(TaskEnded{.task = 0});
                   node.end();
                 }),
@@ -279,7 +279,7 @@ TEST_F(Sessions, TheFirstBadExitEndsTheStepIfAsked) {
                   node.say(TaskEnded{.task = 0, .exit = {.signal = SIGTERM}});
                   node.end(Cause::cancelled);
                 }),
-            143);
+            3);
   EXPECT_EQ(err_,
             "srun: error: n1: task 1: Exited with exit code 3\n"
             "srun: Terminating StepId=17.0\n"
