@@ -102,11 +102,11 @@ exec sleep infinity
         return ["nsenter", "-t", str(self.holder.pid), "--mount", "--uts", "--net", *map(str, words)]
 
     def processes(self):
-        space = os.readlink(f"/proc/{self.holder.pid}/ns/mnt")
+        space = os.readlink(f"/proc/{self.holder.pid}/ns/net")  # keepers have mounts of their own
         found = []
         for entry in os.listdir("/proc"):
             with contextlib.suppress(OSError):
-                if entry.isdigit() and os.readlink(f"/proc/{entry}/ns/mnt") == space:
+                if entry.isdigit() and os.readlink(f"/proc/{entry}/ns/net") == space:
                     found.append(int(entry))
         return [pid for pid in found if pid != self.holder.pid]
 
