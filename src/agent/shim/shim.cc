@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +16,7 @@
 #include <vector>
 
 #include "agent/shim/child.h"
+#include "agent/shim/guard.h"
 #include "agent/shim/teller.h"
 #include "base/overload.h"
 #include "base/proto.h"
@@ -28,15 +26,6 @@
 
 namespace drover::agent {
 namespace {
-
-constexpr Duration kUnkillable = seconds(10);  // after that a job is reported with processes left over
-constexpr Duration kSweep = Duration(10);
-constexpr Duration kLook = Duration(100);
-constexpr std::size_t kMessageLimit = 1000;
-
-std::int64_t microseconds_of(const timeval& time) {
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_usec;
-}
 
 // One attempt of those that a shim guards.
 class Shim {
@@ -55,13 +44,9 @@ class Shim {
  private:
   // starting: until exec; ending: asked to end; killing: SIGKILL is out.
   enum class Phase : std::uint8_t { starting, running, ending, killing };
-  using Deadline = std::optional<Duration>;  // since boot
 
   void prepare() {
-    sigset_t child_only;
-    ::sigemptyset(&child_only);
-    ::sigaddset(&child_only, SIGCHLD);
-    children_ = Fd(::signalfd(-1, &child_only, SFD_CLOEXEC | SFD_NONBLOCK));
+    children_ = child_signals();
     claim_ = Claim{.devices = spec_.devices, .boot_id = place_.boot_id, .group = place_.group};
   }
 
@@ -97,11 +82,11 @@ class Shim {
   }
 
   void wait_once() {
-    arm_timer();
+    alarm_.set({limit_at_, warn_at_, kill_at_, look_at_, give_up_at_});
     std::array<pollfd, 4> waiting{pollfd{.fd = outcome_.get(), .events = POLLIN},
                                   pollfd{.fd = children_.get(), .events = POLLIN},
                                   pollfd{.fd = control_.get(), .events = POLLIN},
-                                  pollfd{.fd = timer_.get(), .events = POLLIN}};
+                                  pollfd{.fd = alarm_.fd(), .events = POLLIN}};
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return end_by_force();
     if (waiting[0].revents != 0) read_outcome();
     if (waiting[2].revents != 0) read_commands();
@@ -205,9 +190,7 @@ class Shim {
   }
 
   void reap() {
-    signalfd_siginfo info{};
-    while (::read(children_.get(), &info, sizeof(info)) > 0) {
-    }
+    take_child_signals(children_);
     reap_all();
     if (main_status_ && (phase_ == Phase::starting || phase_ == Phase::running)) return end_after_main();
     if (phase_ == Phase::ending || phase_ == Phase::killing) gone();
@@ -261,32 +244,8 @@ class Shim {
     }
   }
 
-  void arm_timer() {
-    Deadline next;
-    for (const Deadline& one : {limit_at_, warn_at_, kill_at_, look_at_, give_up_at_}) {
-      if (one && (!next || *one < *next)) next = one;
-    }
-    if (next == armed_) return;
-    armed_ = next;
-    if (!timer_) timer_ = Fd(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
-    itimerspec when{};
-    if (next) {
-      const auto ms = std::max<Duration::rep>(next->count(), 1);
-      when.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1'000'000};
-    }
-    ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
-  }
-
-  static bool due(Deadline& deadline, Duration now) {
-    if (!deadline || *deadline > now) return false;
-    deadline.reset();
-    return true;
-  }
-
   void act_on_time() {
-    std::uint64_t times = 0;
-    [[maybe_unused]] const ssize_t n = ::read(timer_.get(), &times, sizeof(times));
-    armed_.reset();
+    alarm_.rang();
     const Duration now = since_boot();
     if (due(warn_at_, now)) {
       warned_ = true;
@@ -368,7 +327,8 @@ class Shim {
   Claim claim_;
   std::unique_ptr<Cgroup>& cgroup_;  // stays for the next attempt, when it may
   Teller teller_;
-  Fd children_, timer_, outcome_;
+  Fd children_, outcome_;
+  Alarm alarm_;
   pid_t main_ = -1;
   Phase phase_ = Phase::starting;
   bool over_ = false, warned_ = false, leftover_ = false, after_main_ = false;
@@ -381,17 +341,8 @@ class Shim {
   std::optional<Ended> ended_;
   std::optional<Cause> cause_;
   std::string reason_;
-  Deadline limit_at_, warn_at_, kill_at_, look_at_, give_up_at_, armed_;
+  Deadline limit_at_, warn_at_, kill_at_, look_at_, give_up_at_;
 };
-
-void become_guardian() {
-  ::setsid();
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  ::prctl(PR_SET_NAME, "drover-shim", 0, 0, 0);
-  sigset_t all;
-  ::sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, nullptr);
-}
 
 void guard(ShimPlace& place, std::unique_ptr<Cgroup>& kept, Handover handover) {
   const auto order = decode<StartOrder>(handover.order);
@@ -403,7 +354,7 @@ void guard(ShimPlace& place, std::unique_ptr<Cgroup>& kept, Handover handover) {
 }  // namespace
 
 void run_shim(ShimPlace place, Handover first) {
-  become_guardian();
+  become_guardian("drover-shim");
   std::unique_ptr<Cgroup> kept;
   guard(place, kept, std::move(first));
   while (place.line) {

@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/shim/guard.h"
 #include "agent/shim/key.h"
 #include "agent/shim/outcome.h"
 #include "agent/shim/teller.h"
@@ -28,15 +26,6 @@
 
 namespace drover::agent {
 namespace {
-
-constexpr Duration kUnkillable = seconds(10);  // after that a part is reported with processes left over
-constexpr Duration kSweep = Duration(10);
-constexpr Duration kLook = Duration(100);
-constexpr std::size_t kMessageLimit = 1000;
-
-std::int64_t microseconds_of(const timeval& time) {
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_usec;
-}
 
 class Part {
  public:
@@ -62,20 +51,10 @@ class Part {
  private:
   // ending: asked to end; killing: SIGKILL is out; over: no process is left.
   enum class Phase : std::uint8_t { running, ending, killing, over };
-  using Deadline = std::optional<Duration>;  // since boot
 
   void prepare() {
-    ::setsid();
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    ::prctl(PR_SET_NAME, "drover-step", 0, 0, 0);
-    sigset_t all;
-    ::sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, nullptr);
-    sigset_t child_only;
-    ::sigemptyset(&child_only);
-    ::sigaddset(&child_only, SIGCHLD);
-    children_ = Fd(::signalfd(-1, &child_only, SFD_CLOEXEC | SFD_NONBLOCK));
-    timer_ = Fd(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    become_guardian("drover-step");
+    children_ = child_signals();
   }
 
   Status begin() {
@@ -108,10 +87,10 @@ class Part {
   }
 
   void wait_once() {
-    arm_timer();
+    set_alarm();
     std::array<pollfd, 7> waiting{pollfd{.fd = children_.get(), .events = POLLIN},
                                   pollfd{.fd = place_.control.get(), .events = POLLIN},
-                                  pollfd{.fd = timer_.get(), .events = POLLIN},
+                                  pollfd{.fd = alarm_.fd(), .events = POLLIN},
                                   pollfd{.fd = audience_.fd(), .events = POLLIN},
                                   pollfd{.fd = tasks_.outcomes_fd(), .events = POLLIN},
                                   pollfd{.fd = tasks_.input().fd(), .events = POLLIN},
@@ -122,11 +101,7 @@ class Part {
     if (waiting[1].revents != 0) read_commands();
     if (waiting[0].revents != 0) reap();
     if (waiting[3].revents != 0) audience_.turn([this](const StepUp& order) { obey(order); });
-    if (waiting[2].revents != 0) {
-      std::uint64_t times = 0;
-      [[maybe_unused]] const ssize_t n = ::read(timer_.get(), &times, sizeof times);
-      armed_.reset();
-    }
+    if (waiting[2].revents != 0) alarm_.rang();
   }
 
   // Whatever has happened, what follows from it.
@@ -246,9 +221,7 @@ class Part {
   }
 
   void reap() {
-    signalfd_siginfo info{};
-    while (::read(children_.get(), &info, sizeof(info)) > 0) {
-    }
+    take_child_signals(children_);
     reap_all();
   }
 
@@ -270,27 +243,10 @@ class Part {
     return std::max(audience_.alone_since(), over_at_) + spec_.owner_patience;
   }
 
-  void arm_timer() {
+  void set_alarm() {
     Deadline drain;
     if (tasks_.some_untold()) drain = since_boot() + Output::kTerminalDrain;
-    Deadline next;
-    for (const Deadline& one : {limit_at_, kill_at_, look_at_, give_up_at_, owner_due(), drain}) {
-      if (one && (!next || *one < *next)) next = one;
-    }
-    if (next == armed_) return;
-    armed_ = next;
-    itimerspec when{};
-    if (next) {
-      const auto ms = std::max<Duration::rep>(next->count(), 1);
-      when.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1'000'000};
-    }
-    ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
-  }
-
-  static bool due(Deadline& deadline, Duration now) {
-    if (!deadline || *deadline > now) return false;
-    deadline.reset();
-    return true;
+    alarm_.set({limit_at_, kill_at_, look_at_, give_up_at_, owner_due(), drain});
   }
 
   void act_on_time(Duration now) {
@@ -365,7 +321,8 @@ class Part {
   std::unique_ptr<Cgroup> cgroup_;
   Entry entry_;
   Tasks tasks_;
-  Fd children_, timer_;
+  Fd children_;
+  Alarm alarm_;
   Phase phase_ = Phase::running;
   bool leftover_ = false, farewell_ = false, leaving_ = false;
   std::optional<Started> started_;
@@ -374,7 +331,7 @@ class Part {
   std::string reason_, note_;
   std::int64_t oom_kills_ = 0;
   Duration over_at_{};
-  Deadline limit_at_, kill_at_, look_at_, give_up_at_, armed_;
+  Deadline limit_at_, kill_at_, look_at_, give_up_at_;
 };
 
 }  // namespace
