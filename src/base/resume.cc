@@ -48,6 +48,10 @@ void begin_frame(std::string& framed) {
   framed.replace(0, kHeader, header(kMessage, framed.size() - kHeader));
 }
 
+std::size_t frame_length(std::string_view bytes) {
+  return bytes.size() < kHeader ? kHeader : kHeader + length_of(bytes);
+}
+
 Result<std::string_view> take_frame(std::string_view& bytes, bool& whole) {
   whole = false;
   if (bytes.size() < kHeader) return std::string_view{};

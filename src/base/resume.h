@@ -23,6 +23,8 @@ inline constexpr std::size_t kLargestMessage = (std::size_t{1} << 20U);
 [[nodiscard]] std::string frame(std::string_view message);
 // Writes the header of a frame into the first kFrameHeader bytes of `framed`; the message is behind them.
 inline constexpr std::size_t kFrameHeader = 4;
+// How long the frame at the front of `bytes` is as a whole: as far as is known, its header at least.
+[[nodiscard]] std::size_t frame_length(std::string_view bytes);
 void begin_frame(std::string& framed);
 // The message at the front of `bytes`, which loses it; nothing when it isn't whole yet.
 // invalid: no frame of ours, or one that is too large.

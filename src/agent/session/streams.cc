@@ -137,12 +137,7 @@ void Streams::pass_answer(Visitor& visitor) {
       visitor.gone = true;
       return;
     }
-    std::size_t length = kFrameHeader;
-    if (visitor.bytes.size() >= kFrameHeader) {
-      const auto at = [&](std::size_t i) -> std::size_t { return static_cast<unsigned char>(visitor.bytes[i]); };
-      length += at(0) | (at(1) << 8U) | (at(2) << 16U);
-    }
-    std::string more(std::min(length - visitor.bytes.size(), kLargestWish), '\0');
+    std::string more(std::min(frame_length(visitor.bytes) - visitor.bytes.size(), kLargestWish), '\0');
     const ssize_t n = ::recv(visitor.part.get(), more.data(), more.size(), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n <= 0) return answer(visitor, {.again = true});  // it died: another try will tell

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 
 #include "base/proto.h"
 #include "base/text.h"
+#include "os/socket.h"
 
 namespace drover::slurm {
 namespace {
@@ -19,43 +19,6 @@ namespace {
 constexpr Duration kFirstPause{20};
 constexpr Duration kLongestPause{500};
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
-
-Result<Fd> open_stream(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    return Error{Errc::invalid, "the socket's name is too long: " + path};
-  std::memcpy(address.sun_path, path.data(), path.size());
-  Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr generic{};
-  static_assert(sizeof generic <= sizeof address);
-  const void* raw = &address;
-  if (!socket || ::connect(socket.get(), static_cast<const sockaddr*>(raw), sizeof address) != 0) {
-    return Error{Errc::unavailable, "no agent answers at " + path + ": " + std::strerror(errno)};
-  }
-  return socket;
-}
-
-// A read that may bring a descriptor along; the last one that came is kept.
-ssize_t read_with_descriptor(int socket, char* into, std::size_t room, Fd& handed) {
-  iovec piece{.iov_base = into, .iov_len = room};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  const ssize_t size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  if (size < 0) return size;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
-       part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    int descriptor = -1;
-    std::memcpy(&descriptor, CMSG_DATA(part), sizeof descriptor);
-    handed = Fd(descriptor);
-  }
-  return size;
-}
 
 }  // namespace
 
@@ -68,11 +31,8 @@ Link::Link(StepAttach hello, std::string path, Duration now)
 
 void Link::advance(Duration now) {
   if (socket_ || finished() || now < retry_at_) return;
-  auto socket = open_stream(path_);
-  if (!socket) {
-    broken(socket.error().message, now);
-    return;
-  }
+  auto socket = connect_stream(path_);
+  if (!socket) return broken("no agent answers: " + socket.error().message, now);
   socket_ = std::move(socket).value();
   greeting_ = true;
   hello_.received = stream_.received();
@@ -100,15 +60,12 @@ void Link::send(const StepUp& message) {
 void Link::read_some(Duration now, const std::function<void(StepDown&)>& on_message) {
   std::array<char, kPiece>
       buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by the read
-  const ssize_t size =
-      greeting_ ? read_with_descriptor(socket_.get(), buffer.data(), buffer.size(), handed_)
-                : ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (size <= 0) {
-    broken(size == 0 ? "the connection was closed" : std::strerror(errno), now);
-    return;
-  }
-  const std::string_view bytes(buffer.data(), static_cast<std::size_t>(size));
+  auto arrived = receive_with_descriptor(socket_.get(), buffer.data(), buffer.size());
+  if (!arrived) return broken(arrived.error().message, now);
+  if (arrived->closed) return broken("the connection was closed", now);
+  if (arrived->descriptor) handed_ = std::move(arrived->descriptor);
+  if (arrived->bytes == 0) return;
+  const std::string_view bytes(buffer.data(), arrived->bytes);
   if (!greeting_) {
     feed(bytes, on_message);
     return;
