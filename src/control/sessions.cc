@@ -14,13 +14,14 @@
 namespace drover::control {
 namespace {
 
-constexpr std::string_view kLoopback = "127.0.0.1";  // what an agent says that was told nothing else
-
-// "10.0.0.1:4711" and "[::1]:4711" without the port.
-std::string host_of(const std::string& address) {
-  const std::string host = address.substr(0, address.rfind(':'));
+// Where a node is that was told no address: where it comes from, or here.
+std::string address_of(const wire::Peer& peer) {
+  if (!peer.certified) return "127.0.0.1";
+  const std::string host = peer.address.substr(0, peer.address.rfind(':'));  // "10.0.0.1:4711", "[::1]:4711"
   return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
 }
+
+HostAddress host_of(const Node& node) { return {.name = node.name(), .address = node.inventory.address}; }
 
 }  // namespace
 
@@ -109,10 +110,7 @@ bool Sessions::on(const wire::WsSessionPtr& socket, Hello hello) {
   session->socket = socket;
   session->name = name;
   NodeRegister input{.inventory = std::move(hello.inventory), .held = std::move(hello.held)};
-  // A node of another machine that names no address is reached where it comes from.
-  if (socket->peer().certified && input.inventory.address == kLoopback) {
-    input.inventory.address = host_of(socket->peer().address);
-  }
+  if (input.inventory.address.empty()) input.inventory.address = address_of(socket->peer());
   {
     const std::lock_guard lock(mutex_);
     sessions_[socket.get()] = session;
@@ -138,7 +136,7 @@ void Sessions::welcome(const Cluster& cluster, const std::string& name) {
     heard_[node->id] = since_boot();
     silent_.erase(node->id);
   }
-  note_hosts(cluster);
+  note_host(cluster, *node);
   options_.say(fmt::format("node {} is up", printable(name)));
   send(session->socket, Welcome{.cluster_id = options_.cluster_id,
                                 .epoch = options_.epoch,
@@ -259,13 +257,14 @@ void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) 
   send(session.socket, wanted);
 }
 
-void Sessions::note_hosts(const Cluster& cluster) {
-  std::vector<HostAddress> hosts;
-  for (const Node& node : cluster.nodes()) {
-    hosts.push_back({.name = node.name(), .address = node.inventory.address});
-  }
-  if (hosts == hosts_) return;
-  hosts_ = std::move(hosts);
+// One entry a registration: ten thousand agents come back at once.
+void Sessions::note_host(const Cluster& cluster, const Node& node) {
+  const std::size_t known = hosts_.size();
+  hosts_.resize(cluster.nodes().size());
+  for (std::size_t i = known; i < hosts_.size(); ++i) hosts_[i] = host_of(cluster.nodes()[i]);
+  HostAddress& host = hosts_.at(node.id.value() - 1);
+  if (known == hosts_.size() && host == host_of(node)) return;
+  host = host_of(node);
   ++hosts_version_;
 }
 

@@ -78,7 +78,7 @@ class Sessions {
   void send_wanted(const Cluster& cluster, Session& session, bool full);
   void add_launch(const Cluster& cluster, const Job& job, Session& session, WantedEntry& entry);
   bool add_step_launch(const Cluster& cluster, const Job& job, const Step& step, NodeId node, WantedEntry& entry);
-  void note_hosts(const Cluster& cluster);
+  void note_host(const Cluster& cluster, const Node& node);
   void drop(NodeId node);
   void refuse(const wire::WsSessionPtr& socket, std::string reason);
   bool send(const wire::WsSessionPtr& socket, const ToAgent& message);
@@ -100,7 +100,7 @@ class Sessions {
   std::set<NodeId> resend_;            // digests differ: send in full at the next tick
 
   // Of the follower's thread alone: every node's address, told to an agent before its next launch.
-  std::vector<HostAddress> hosts_;
+  std::vector<HostAddress> hosts_;  // [i] of the node with id i + 1
   std::uint64_t hosts_version_ = 0;
 };
 

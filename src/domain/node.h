@@ -55,7 +55,7 @@ struct DeviceInfo {
 // What an agent says of its machine when it registers.
 struct NodeInventory {
   std::string name;
-  std::string address;    // where other nodes reach it
+  std::string address;    // where other nodes reach it; "" from an agent that was told none
   std::string host_name;  // of the machine
   std::string boot_id;
   Instant booted;

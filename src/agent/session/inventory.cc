@@ -50,7 +50,6 @@ NodeInventory make_inventory(InventoryParts parts) {
   NodeInventory node = std::move(parts.declared);
   const HostInfo& host = parts.host;
   node.host_name = host.hostname;
-  if (node.address.empty()) node.address = "127.0.0.1";
   node.boot_id = host.boot_id;
   node.booted = host.booted;
   node.agent_started = parts.agent_started;
