@@ -16,14 +16,14 @@ const OptionRow* sbatch_row(std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-Status apply(StepOptions& options, const StepRow& row, const Setting& setting) {
+Status apply(StepOptions& options, std::string_view prefix, const StepRow& row, const Setting& setting) {
   if (row.shared) {
     const OptionRow* known = sbatch_row(row.name);
     CHECK(known != nullptr && known->set != nullptr);
     TRY(known->set(options.job, setting));
   } else if (row.set == nullptr) {
     const std::string shown = setting.source == Source::environment
-                                  ? std::string(row.variable) + " (--" + std::string(row.name) + ")"
+                                  ? std::string(prefix).append(row.variable) + " (--" + std::string(row.name) + ")"
                                   : "--" + std::string(row.name);
     return refused(*setting.context, shown,
                    setting.source == Source::environment ? "unset it" : row.instead);
@@ -34,12 +34,12 @@ Status apply(StepOptions& options, const StepRow& row, const Setting& setting) {
   return Done{};
 }
 
-Status apply_environment(StepOptions& options, std::span<const StepRow> rows,
+Status apply_environment(StepOptions& options, const StepRows& table,
                          const Environment& environment, bool inside,
                          const OptionContext& context) {
-  for (const StepRow& row : rows) {
+  for (const StepRow& row : table.rows) {
     if (row.variable.empty() || (inside && row.counts == Counts::alone)) continue;
-    const auto found = environment.find(row.variable);
+    const auto found = environment.find(std::string(table.prefix).append(row.variable));
     if (found == environment.end() || found->second.empty()) continue;
     const Takes takes = row.shared ? sbatch_row(row.name)->takes : row.takes;
     Setting setting{
@@ -49,7 +49,7 @@ Status apply_environment(StepOptions& options, std::span<const StepRow> rows,
     } else {
       setting.value = found->second;
     }
-    TRY(apply(options, row, setting));
+    TRY(apply(options, table.prefix, row, setting));
   }
   return Done{};
 }
@@ -138,10 +138,11 @@ Result<std::vector<drover::TaskRange>> ranges_of(std::string_view text, std::uin
 
 }  // namespace
 
-Result<StepLine> parse_step_line(std::span<const StepRow> rows,
+Result<StepLine> parse_step_line(const StepRows& table,
                                  const std::vector<std::string>& words,
                                  const Environment& environment, bool inside,
                                  const OptionContext& context) {
+  const std::span<const StepRow> rows = table.rows;
   std::vector<OptionName> names;
   for (const StepRow& row : rows) {
     const OptionRow* known = row.shared ? sbatch_row(row.name) : nullptr;
@@ -151,14 +152,14 @@ Result<StepLine> parse_step_line(std::span<const StepRow> rows,
   OptionWords parsed =
       TRY(parse_option_words(context.program, names, words, Operands::stop_at_first));
   StepLine line;
-  TRY(apply_environment(line.options, rows, environment, inside, context));
+  TRY(apply_environment(line.options, table, environment, inside, context));
   for (const ChosenOption& chosen : parsed.chosen) {
     Setting setting{.name = rows[chosen.row].name,
                     .value = {},
                     .source = Source::command_line,
                     .context = &context};
     if (chosen.value) setting.value = *chosen.value;
-    TRY(apply(line.options, rows[chosen.row], setting));
+    TRY(apply(line.options, table.prefix, rows[chosen.row], setting));
   }
   const auto size = environment.find("SLURM_DIST_PLANESIZE");
   if (line.options.distribution == Distribution::plane && line.options.plane == 0) {

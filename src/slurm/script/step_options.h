@@ -63,21 +63,25 @@ struct StepRow {
   std::string_view name;
   char letter = 0;
   Takes takes = Takes::nothing;
-  std::string_view variable;
+  std::string_view variable;  // without the program's prefix; "": none
   StepSetter set = nullptr;
   bool shared = false;  // letter, value and setter are those of sbatch's row
   Counts counts = Counts::always;
   std::string_view instead;  // without a setter: refused by name, and what to do
 };
-[[nodiscard]] std::span<const StepRow> srun_rows();
-[[nodiscard]] std::span<const StepRow> salloc_rows();
+struct StepRows {
+  std::string_view prefix;  // of the variables: "SLURM_", "SALLOC_"
+  std::span<const StepRow> rows;
+};
+[[nodiscard]] StepRows srun_rows();
+[[nodiscard]] StepRows salloc_rows();
 
 struct StepLine {
   StepOptions options;
   std::vector<std::string> command;  // from the first word on that is no option
 };
 // `inside`: a step of a job that is there already.
-[[nodiscard]] Result<StepLine> parse_step_line(std::span<const StepRow> rows,
+[[nodiscard]] Result<StepLine> parse_step_line(const StepRows& table,
                                                const std::vector<std::string>& words,
                                                const Environment& environment, bool inside,
                                                const OptionContext& context);

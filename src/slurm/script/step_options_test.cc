@@ -118,10 +118,10 @@ TEST(SrunOptions, RefuseByNameWhatIsNotThere) {
 }
 
 TEST(StepTables, NameEachOptionOnce) {
-  for (const auto rows : {srun_rows(), salloc_rows()}) {
+  for (const StepRows& table : {srun_rows(), salloc_rows()}) {
     std::set<std::string_view> names;
     std::set<char> letters;
-    for (const StepRow& row : rows) {
+    for (const StepRow& row : table.rows) {
       EXPECT_TRUE(names.insert(row.name).second) << row.name;
       if (row.letter != 0) {
         EXPECT_TRUE(letters.insert(row.letter).second) << row.name;
