@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <array>
+#include <iterator>
 
 #include "base/text.h"
 #include "slurm/command/call.h"
@@ -108,13 +109,20 @@ Status set_window(const Call& call, const Chosen& chosen, HistoryQuery& query) {
   return Done{};
 }
 
-Result<HistoryQuery> wanted_rows(const Call& call, const Chosen& chosen) {
-  HistoryQuery query;
+// What -j names, steps and all.
+Result<std::vector<slurm::JobRef>> named_jobs(const Call& call, const Chosen& chosen) {
+  std::vector<slurm::JobRef> named;
   for (const std::string& words : chosen.all_jobs) {
     auto refs = parse_job_refs(words);
     if (!refs) return Error{Errc::denied, error_line(call.program, refs.error().message)};
-    for (const auto& ref : refs.value()) query.jobs.push_back(domain_ref(JobId(ref.job), ref.tasks));
+    std::ranges::move(refs.value(), std::back_inserter(named));
   }
+  return named;
+}
+
+Result<HistoryQuery> wanted_rows(const Call& call, const Chosen& chosen, const std::vector<slurm::JobRef>& named) {
+  HistoryQuery query;
+  for (const slurm::JobRef& ref : named) query.jobs.push_back(domain_ref(JobId(ref.job), ref.tasks));
   const std::string users = chosen.has("user") ? chosen.get("user") : chosen.get("uid");
   for (const std::string& word : list_of(users)) {
     const auto name = call.user_name(word);
@@ -164,17 +172,13 @@ void cut_to_window(std::vector<HistoryRow>& rows, const HistoryQuery& query) {
 }
 
 // -j 17.0 shows that step alone, -j 17.batch the script.
-void keep_named_steps(const Chosen& chosen, std::vector<AccountRow>& rows) {
-  std::map<JobId, std::set<std::string>> named;  // "" the whole job
-  for (const std::string& words : chosen.all_jobs) {
-    const auto refs = parse_job_refs(words);
-    if (!refs) return;
-    for (const auto& ref : refs.value()) named[JobId(ref.job)].insert(ref.step);
-  }
+void keep_named_steps(const std::vector<slurm::JobRef>& named, std::vector<AccountRow>& rows) {
+  std::map<JobId, std::set<std::string>> steps;  // "" the whole job
+  for (const slurm::JobRef& ref : named) steps[JobId(ref.job)].insert(ref.step);
   std::erase_if(rows, [&](const AccountRow& row) {
-    auto wanted = named.find(row.job->job);
-    if (wanted == named.end()) wanted = named.find(row.job->array);
-    if (wanted == named.end() || wanted->second.contains("")) return false;
+    auto wanted = steps.find(row.job->job);
+    if (wanted == steps.end()) wanted = steps.find(row.job->array);
+    if (wanted == steps.end() || wanted->second.contains("")) return false;
     const std::string own = row.step != nullptr ? std::to_string(row.step->number) : row.batch_step ? "batch" : "";
     return !wanted->second.contains(own);
   });
@@ -194,7 +198,9 @@ int sacct(Call& call) {
   }
   const auto layout = wanted_layout(call, chosen);
   if (!layout) return call.fail(layout.error());
-  const auto query = wanted_rows(call, chosen);
+  const auto named = named_jobs(call, chosen);
+  if (!named) return call.fail(named.error());
+  const auto query = wanted_rows(call, chosen, named.value());
   if (!query) return call.fail(query.error());
   if (const auto known = check_cluster(call, chosen.get("clusters")); !known) return call.fail(known.error());
   auto overview = call.controller->overview();
@@ -206,7 +212,7 @@ int sacct(Call& call) {
       .look = {.times = call.time_format(), .now = overview.value().now, .convert = !chosen.has("noconvert")},
       .cluster = overview.value().config.settings.cluster_name};
   auto rows = account_rows(history.value(), !chosen.has("allocations"));
-  keep_named_steps(chosen, rows);
+  keep_named_steps(named.value(), rows);
   call.out += chosen.has("json") ? account_json(rows, look)
                                  : account_table(layout.value(), rows, look, !chosen.has("noheader"));
   return 0;

@@ -100,8 +100,7 @@ class Shell {
       int status = 0;
       const pid_t ended = ::waitpid(child, &status, WNOHANG);
       if (ended == child) return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-      // The child's end wakes the poll by SIGCHLD's default; a short wait keeps it from being
-      // missed.
+      // Nothing that is polled tells of the child's end, so the waits are short.
       constexpr int kLookMs = 50;
       std::array<pollfd, 2> polled{
           {{.fd = signals_.fd(), .events = POLLIN, .revents = 0},

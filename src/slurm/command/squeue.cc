@@ -136,7 +136,12 @@ int show_steps(Call& call, const Chosen& chosen, std::vector<api::JobView> jobs,
   if (const auto sorted = sort_jobs(jobs, "P,i", look.now); !sorted) return call.fail(sorted.error());
   if (!chosen.has("noheader")) call.out += step_header(layout);
   std::map<JobId, std::vector<api::StepView>> steps;
-  const auto header = call.controller->steps({}, [&](api::StepView& step) {
+  api::StepQuery query;
+  if (chosen.has("jobs")) {
+    for (const api::JobView& job : jobs) query.jobs.push_back({.job = job.id});
+    if (jobs.empty()) return 0;
+  }
+  const auto header = call.controller->steps(query, [&](api::StepView& step) {
     if (step.phase != StepPhase::ended) steps[step.job].push_back(std::move(step));
   });
   if (!header) return call.fail(not_reached("slurm_load_jobs", header.error()));
