@@ -170,7 +170,7 @@ class Steps(unittest.TestCase):
                              [str(i) for i in range(1, 9)])
         self.quiet()
 
-    def test_a_step_without_its_client_is_ended(self):
+    def test_salloc_lets_go_when_it_is_asked_to_end(self):
         child = self.spawn("salloc", "-n1", "--mem=100M", "sleep", "50")
         self.cluster.until(lambda: self.cluster.run("squeue", "-h", "-t", "R").stdout, "it runs")
         child.send_signal(signal.SIGTERM)
