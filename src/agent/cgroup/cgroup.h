@@ -76,7 +76,8 @@ class Cgroup {
   // A job's processes are also those of its steps.
   [[nodiscard]] virtual std::vector<pid_t> processes() const = 0;
   [[nodiscard]] virtual bool empty() const = 0;
-  // One sweep of SIGKILL over everything; to be repeated until empty().
+  // One sweep of SIGKILL over everything; to be repeated until empty(). The group is spoilt by it: since
+  // Linux 6.14 whatever is cloned into a group that was killed as a whole dies at once, for ever.
   virtual void kill_all() = 0;
   [[nodiscard]] virtual Usage usage() const = 0;
   // Of a job, whether it may have steps; of a step, false.

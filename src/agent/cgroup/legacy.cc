@@ -151,6 +151,7 @@ bool LegacyCgroup::may_have_steps() const {
 bool LegacyCgroup::empty() const { return unified_ ? unified_->empty() : processes().empty(); }
 
 void LegacyCgroup::kill_all() {
+  killed_ = true;
   if (unified_) return unified_->kill_all();
   // Nobody forks while frozen, and a thawed process finds its SIGKILL first.
   const std::string state = path("freezer") + "/freezer.state";
@@ -188,7 +189,7 @@ Status LegacyCgroup::remove() {
 
 // Kills for want of memory are counted for ever, and device rules can only be taken back one by one.
 bool LegacyCgroup::reusable() const {
-  if (!limits_.denied.empty() || !empty() || may_have_steps()) return false;
+  if (killed_ || !limits_.denied.empty() || !empty() || may_have_steps()) return false;
   if (!paths_.contains("memory")) return true;
   const std::string memory = path("memory");
   return read_number(memory + "/memory.oom_control", "oom_kill") == 0 &&

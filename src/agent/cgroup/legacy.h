@@ -47,6 +47,7 @@ class LegacyCgroup final : public Cgroup {
   std::unique_ptr<UnifiedCgroup> unified_;
   bool shared_ = false;
   bool in_job_ = false;
+  bool killed_ = false;
   std::vector<std::string> made_;
   std::vector<std::string> entered_;    // those of made_ that this job needs
   std::map<std::string, Fd> entries_;   // stay open from job to job

@@ -116,6 +116,18 @@ TEST_F(Process, NothingOfAJobSurvivesIt) {
   EXPECT_FALSE(group_left("1.0"));
 }
 
+// Since Linux 6.14 whatever is cloned into a group that was once killed as a whole dies at once.
+TEST_F(Process, AJobThatHadToBeKilledHarmsNoneAfterIt) {
+  for (int i = 0; i < 3; ++i) {
+    const std::string number = std::to_string(i);
+    node_.run(number + ".0", "(trap '' TERM HUP; touch " + node_.out("up" + number) + "; sleep 60) & while [ ! -e " +
+                                 node_.out("up" + number) + " ]; do sleep 0.01; done");
+    const Ended next = node_.run(number + ".1", "exit 3");
+    EXPECT_EQ(next.signal, 0);
+    EXPECT_EQ(next.exit_code, 3);
+  }
+}
+
 TEST_F(Process, AShimAndItsGroupServeTheNextJobWithLimitsAndCountsOfItsOwn) {
   StartSpec spec;
   spec.limits = {.memory_bytes = 128 << 20, .pids = 100};
