@@ -102,6 +102,15 @@ class Steps(unittest.TestCase):
                                       r"salloc: Relinquishing job allocation \1\n$")
         self.quiet()
 
+    def test_a_step_alone_has_no_script_beside_it(self):
+        child = self.spawn("srun", "-n1", "sleep", "30")
+        self.cluster.until(lambda: self.cluster.run("squeue", "-h", "-t", "R").stdout, "it runs")
+        shown = self.cluster.run("squeue", "-h", "-s", "-o", "%i %j").stdout
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=20 * SLOW)
+        self.assertRegex(shown, r"^\d+\.0 sleep\n$")
+        self.quiet()
+
     def test_a_shell_on_a_terminal(self):
         pid, terminal = pty.fork()
         if pid == 0:
