@@ -76,6 +76,9 @@ class Cgroup {
   // A job's processes are also those of its steps.
   [[nodiscard]] virtual std::vector<pid_t> processes() const = 0;
   [[nodiscard]] virtual bool empty() const = 0;
+  // SIGCONT and SIGTERM to everything that is in it at one moment. Nobody forks meanwhile: a process that is
+  // born beside it is either asked too, or the child of one that handles its own signal.
+  virtual void terminate_all();
   // One sweep of SIGKILL over everything; to be repeated until empty(). The group is spoilt by it: since
   // Linux 6.14 whatever is cloned into a group that was killed as a whole dies at once, for ever.
   virtual void kill_all() = 0;
@@ -91,6 +94,10 @@ class Cgroup {
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  protected:
+  // Stops all of it where it stands, if that can be done; waits a moment until it is so.
+  virtual bool freeze() { return false; }
+  virtual void thaw() {}
+
   std::vector<std::string> notes_;
 };
 

@@ -86,6 +86,11 @@ std::vector<pid_t> read_pids_below(const std::string& path) {
   return pids;
 }
 
+void wait_until(const std::function<bool()>& ready) {
+  constexpr int kLooks = 20;
+  for (int i = 0; i < kLooks && !ready(); ++i) ::usleep(1000);
+}
+
 Status remove_group(const std::string& path) {
   for (int i = 0; i < kRemoveTries; ++i) {
     if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return Done{};

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ namespace drover::agent {
 [[nodiscard]] std::vector<std::string> groups_below(const std::string& path);
 // The processes of a group and of all groups below it.
 [[nodiscard]] std::vector<pid_t> read_pids_below(const std::string& path);
+// Looks every millisecond, for twenty at most: a process in the kernel may take longer than one waits.
+void wait_until(const std::function<bool()>& ready);
 // A group that has just become empty may be busy for a moment.
 [[nodiscard]] Status remove_group(const std::string& path);
 [[nodiscard]] std::string cpu_list(const std::vector<std::int32_t>& cpus);

@@ -15,6 +15,11 @@ namespace {
 // What a job may leave charged to its group (pages of files that others read too) for the next one.
 constexpr std::int64_t kChargeLeft = 1 << 20;
 
+bool frozen_in(const std::string& state) {
+  const auto text = read_file(state);
+  return text && text->starts_with("FROZEN");
+}
+
 std::string folder_above(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 }  // namespace
@@ -154,10 +159,22 @@ void LegacyCgroup::kill_all() {
   killed_ = true;
   if (unified_) return unified_->kill_all();
   // Nobody forks while frozen, and a thawed process finds its SIGKILL first.
-  const std::string state = path("freezer") + "/freezer.state";
-  const bool frozen = write_value(state, "FROZEN").has_value();
+  const bool frozen = freeze();
   for (const pid_t pid : processes()) ::kill(pid, SIGKILL);
-  if (frozen) [[maybe_unused]] const Status thawed = write_value(state, "THAWED");
+  if (frozen) thaw();
+}
+
+bool LegacyCgroup::freeze() {
+  if (unified_) return unified_->freeze();
+  const std::string state = path("freezer") + "/freezer.state";
+  if (!write_value(state, "FROZEN")) return false;
+  wait_until([&] { return frozen_in(state); });
+  return true;
+}
+
+void LegacyCgroup::thaw() {
+  if (unified_) return unified_->thaw();
+  [[maybe_unused]] const Status thawed = write_value(path("freezer") + "/freezer.state", "THAWED");
 }
 
 std::int64_t LegacyCgroup::counted_cpu_us() const {

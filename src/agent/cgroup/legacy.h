@@ -34,6 +34,10 @@ class LegacyCgroup final : public Cgroup {
   [[nodiscard]] bool reusable() const override;
   [[nodiscard]] bool renew(const Limits& limits) override;
 
+ protected:
+  bool freeze() override;
+  void thaw() override;
+
  private:
   [[nodiscard]] Result<std::string> make(const std::string& controller);
   [[nodiscard]] bool offers(const std::string& controller, std::string_view what);

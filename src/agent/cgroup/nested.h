@@ -21,6 +21,7 @@ class NestedCgroup final : public Cgroup {
   [[nodiscard]] Result<Entry> entry() override { return step_->entry(); }
   [[nodiscard]] std::vector<pid_t> processes() const override { return step_->processes(); }
   [[nodiscard]] bool empty() const override { return step_->empty(); }
+  void terminate_all() override { step_->terminate_all(); }
   void kill_all() override { step_->kill_all(); }
   [[nodiscard]] Usage usage() const override { return step_->usage(); }
   [[nodiscard]] bool may_have_steps() const override { return false; }

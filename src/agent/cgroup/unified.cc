@@ -73,10 +73,18 @@ bool UnifiedCgroup::empty() const { return read_number(path_ + "/cgroup.events",
 void UnifiedCgroup::kill_all() {
   if (write_value(path_ + "/cgroup.kill", "1")) return;
   // Kernels before 5.14: nobody forks while frozen.
-  const bool frozen = write_value(path_ + "/cgroup.freeze", "1").has_value();
+  const bool frozen = freeze();
   for (const pid_t pid : processes()) ::kill(pid, SIGKILL);
-  if (frozen) [[maybe_unused]] const Status thawed = write_value(path_ + "/cgroup.freeze", "0");
+  if (frozen) thaw();
 }
+
+bool UnifiedCgroup::freeze() {
+  if (!write_value(path_ + "/cgroup.freeze", "1")) return false;
+  wait_until([this] { return read_number(path_ + "/cgroup.events", "frozen") == 1; });
+  return true;
+}
+
+void UnifiedCgroup::thaw() { [[maybe_unused]] const Status thawed = write_value(path_ + "/cgroup.freeze", "0"); }
 
 std::int64_t UnifiedCgroup::cpu_us() const { return read_number(path_ + "/cpu.stat", "usage_usec"); }
 

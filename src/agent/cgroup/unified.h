@@ -32,7 +32,12 @@ class UnifiedCgroup final : public Cgroup {
   [[nodiscard]] std::int64_t cpu_us() const;
   [[nodiscard]] Status remove() override;
 
+ protected:
+  bool freeze() override;
+  void thaw() override;
+
  private:
+  friend class LegacyCgroup;  // which has one for its processes
   [[nodiscard]] Status set(const char* file, const std::string& value, std::string_view what);
   [[nodiscard]] std::string own_path() const { return with_leaf_ ? path_ + "/main" : path_; }
 

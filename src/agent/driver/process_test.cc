@@ -116,6 +116,23 @@ TEST_F(Process, NothingOfAJobSurvivesIt) {
   EXPECT_FALSE(group_left("1.0"));
 }
 
+// A child that was born while the processes were listed had to wait for the end of the grace.
+TEST_F(Process, WhoeverIsBornWhileAJobIsAskedToEndIsAskedToo) {
+  for (int i = 0; i < 8; ++i) {
+    const std::string key = std::to_string(i) + ".0";
+    StartSpec spec;
+    spec.limits = {.pids = 500};
+    spec = node_.shell("while :; do sleep 60 & sleep 60 & echo >> " + node_.out("born") + "; done", spec);
+    ASSERT_TRUE(node_.driver().start(key, spec));
+    ASSERT_TRUE(testing::poll_until([&] { return file_exists(node_.out("born")); }));
+    ASSERT_TRUE(node_.driver().tell(key, Terminate{.grace = seconds(8), .reason = "cancelled"}));
+    const Duration asked = since_boot();
+    EXPECT_EQ(node_.wait(key, AttemptState::ended).ended.value_or(Ended{}).cause, Cause::terminated);
+    EXPECT_LT(since_boot() - asked, seconds(4)) << i;
+    ::unlink(node_.out("born").c_str());
+  }
+}
+
 // Since Linux 6.14 whatever is cloned into a group that was once killed as a whole dies at once.
 TEST_F(Process, AJobThatHadToBeKilledHarmsNoneAfterIt) {
   for (int i = 0; i < 3; ++i) {

@@ -156,10 +156,7 @@ class Shim {
     tell_steps({.grace = grace, .reason = cause == Cause::time_limit ? "time_limit" : reason});
     if (phase_ != Phase::ending) {
       phase_ = Phase::ending;
-      for (const pid_t pid : cgroup_->processes()) {
-        ::kill(pid, SIGCONT);
-        ::kill(pid, SIGTERM);
-      }
+      cgroup_->terminate_all();
     }
     kill_at_ = kill_at_ ? std::min(*kill_at_, kill_at) : kill_at;
     look_at_ = since_boot() + kLook;

@@ -189,10 +189,7 @@ class Part {
     const Duration kill_at = since_boot() + std::max(grace, Duration{});
     if (phase_ == Phase::running && cgroup_) {
       tasks_.give_up("it was ended before it started");
-      for (const pid_t pid : cgroup_->processes()) {
-        ::kill(pid, SIGCONT);
-        ::kill(pid, SIGTERM);
-      }
+      cgroup_->terminate_all();
     }
     phase_ = Phase::ending;
     kill_at_ = kill_at_ ? std::min(*kill_at_, kill_at) : kill_at;
