@@ -34,7 +34,9 @@ std::map<std::string, Names> layers() {
   may["engine"] = with(may["policy"], {"policy"});
   may["api"] = {"base", "domain"};
   may["store"] = {"base", "os", "domain"};
-  may["native"] = {"base", "os", "wire", "domain", "api"};
+  may["json"] = {};
+  may["native"] = {"base", "os", "wire", "domain", "api", "json"};
+  may["kube"] = {"base", "os", "wire", "domain", "api", "json"};
   may["slurm"] = with(may["native"], {"native"});
   may["agent"] = with(may["native"], {"native", "tls"});
   may["observe"] = {"base", "domain", "api"};
@@ -62,7 +64,7 @@ const Ban kBans[] = {
     {"<thread>", {"os", "wire", "control", "agent", "store", "app", "cli"}, "nothing: the core has no threads"},
     {"<mutex>", {"os", "wire", "tls", "control", "agent", "store", "app"}, "nothing: the core has no threads"},
     {"<regex>", {}, "a hand-written parser"},
-    {"boost/", {"wire", "tls", "native", "slurm", "cli", "sim", "observe"}, "wire's or native's own types"},
+    {"boost/", {"wire", "tls", "json", "native", "kube", "slurm", "cli", "sim", "observe"}, "wire's or native's own types"},
     {"sqlite3.h", {"store"}, "store/log.h"},
     {"assert(", {}, "CHECK, which stays on"},
 };

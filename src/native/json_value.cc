@@ -1,8 +1,7 @@
-// Boost.JSON's grammar behind a handler of our own; the library's code is compiled here alone.
+// Boost.JSON's grammar behind a handler of our own.
 #include "native/json_value.h"
 
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/src.hpp>
 
 #include <algorithm>
 
