@@ -124,6 +124,12 @@ std::string show(const Cluster& cluster, const Event& event) {
           },
           [&](const NodeRegistered& e) { return e.inventory.name + " registered\n"; },
           [&](const PartitionChanged& e) { return e.name + (e.up ? " up\n" : " down\n"); },
+          [&](const DocumentStored& e) {
+            return e.key.kind + " " + e.key.name + (e.job ? " made with " + id(e.job) : " stored") + "\n";
+          },
+          [&](const DocumentRemoved& e) { return e.key.kind + " " + e.key.name + " removed\n"; },
+          [&](const NodeMarked& e) { return cluster.node(e.node).name() + " marked\n"; },
+          [&](const PodReported& e) { return id(e.job) + " reported\n"; },
           [&](const ClockJumped&) { return std::string("the clock jumped\n"); },
           [&](const auto&) { return std::string{}; },
       },

@@ -327,6 +327,51 @@ class Scenario {
     if (words.has("test_only")) return test_only(s);
     ask(words, s);
   }
+  // A pod: a document and a job. The door, which is root, asks for its caller.
+  void pod(const Words& words) {
+    Submit s{.name = words.text("name"), .request = request(words), .pod = true};
+    s.request.cpus_per_task = words.count("cpus");
+    if (!words.has("mem")) s.request.memory_rule = MemoryRule::per_node;
+    if (words.has("label")) {  // label='a=1,b=2': all of them
+      LabelTerms terms;
+      for (const std::string& one : words.list("label")) {
+        const auto eq = one.find('=');
+        terms.all.push_back({.key = one.substr(0, eq), .op = LabelOp::in, .values = {one.substr(eq + 1)}});
+      }
+      s.request.labels = {terms};
+    }
+    if (words.has("more_than")) {  // more_than='gpu-memory=15'
+      const std::string one = words.text("more_than");
+      const auto eq = one.find('=');
+      s.request.labels = {{{{.key = one.substr(0, eq), .op = LabelOp::greater, .values = {one.substr(eq + 1)}}}}};
+    }
+    if (words.has("tolerate")) s.request.tolerations = {{.key = words.text("tolerate"), .exists = true}};
+    s.as = Caller{.uid = 1097, .gid = 1097, .user = "ann", .group = "ann"};
+    ask_as_root(PutDocument{.key = pod_key(words), .expect = 0, .job = s});
+  }
+  void put(const Words& words) {
+    PutDocument put{.key = pod_key(words)};
+    put.body.words[0] = 1;
+    if (words.has("expect")) put.expect = static_cast<std::uint64_t>(words.number("expect"));
+    if (words.has("user")) return ask(words, put);
+    ask_as_root(put);
+  }
+  void remove(const Words& words) { ask_as_root(RemoveDocument{.key = pod_key(words)}); }
+  void mark(const Words& words) {
+    MarkNode mark{.node = words.text("name")};
+    for (const std::string& one : words.list("labels")) {
+      const auto eq = one.find('=');
+      mark.marks.labels[one.substr(0, eq)] = one.substr(eq + 1);
+    }
+    if (words.has("taint")) mark.marks.taints = {{.key = words.text("taint"), .effect = TaintEffect::no_schedule}};
+    ask_as_root(mark);
+  }
+  static DocumentKey pod_key(const Words& words) {
+    return {.kind = words.text("kind", "pods"), .space = "default", .name = words.text("name")};
+  }
+  void ask_as_root(Command command) {
+    feed(Asked{.caller = {.uid = 0, .user = "root"}, .command = std::move(command)});
+  }
   void test_only(const Submit& s) {
     const auto answer = engine::what_if_submitted(core_.view(), {.uid = 1000, .gid = 1000, .user = "ann"}, s, now_);
     if (const auto* refusal = std::get_if<Refusal>(&answer)) {
@@ -482,7 +527,9 @@ class Scenario {
       {"ended", &Scenario::ended},       {"tick", &Scenario::tick},            {"pause", &Scenario::pause},
       {"show", &Scenario::show_it},      {"explain", &Scenario::explain},      {"step", &Scenario::create_step},
       {"end_step", &Scenario::end_step}, {"signal_step", &Scenario::signal_step},
-      {"step_ended", &Scenario::step_ended}, {"end_allocation", &Scenario::end_allocation}};
+      {"step_ended", &Scenario::step_ended}, {"end_allocation", &Scenario::end_allocation},
+      {"pod", &Scenario::pod},           {"put", &Scenario::put},              {"remove", &Scenario::remove},
+      {"mark", &Scenario::mark}};
   Core core_;
   Config config_;
   std::map<std::string, NodeInventory> inventories_;

@@ -27,6 +27,7 @@ struct Execute {
   std::string script;
   std::string environment;  // NUL-separated NAME=value
   std::optional<StepSpec> step_spec;  // of a CreateStep, and of a Submit with a first step
+  std::string document;               // of a PutDocument: the body
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "caller", self.caller);
@@ -36,10 +37,24 @@ struct Execute {
     visit(5, "script", self.script);
     visit(6, "environment", self.environment);
     visit(7, "step_spec", self.step_spec);
+    visit(8, "document", self.document);
   }
 };
 
 using Answer = std::variant<Reply, Refusal>;
+
+// Sees every change of what readers may watch, in order, once it is durable.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // In one thread, with the cluster as it is after all of `facts`; before anybody who caused one of them
+  // is answered. What it does, everybody waits for.
+  virtual void changed(const Cluster& cluster, Instant now, const std::vector<Event>& facts) = 0;
+  // About twice a second, when nothing changes too.
+  virtual void tick(const Cluster& cluster, Instant now) = 0;
+  // What a node says of a pod for people to read; it is kept nowhere.
+  virtual void noted(const Cluster& cluster, JobId job, const std::vector<PodNote>& notes) = 0;
+};
 
 class Service {
  public:
@@ -66,6 +81,12 @@ class Service {
   virtual void wait_ended(JobId job, Duration patience, std::function<void(std::vector<JobView>)> done) = 0;
   // The same, already once it runs.
   virtual void wait_started(JobId job, Duration patience, std::function<void(std::vector<JobView>)> done) = 0;
+
+  // From now on `observer` is told; first, in this call, `begin` sees the cluster as it stands. Returns
+  // once that is done. One observer lives as long as the service.
+  virtual void observe(Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) = 0;
+  // Reads the cluster while nothing changes; keep it short.
+  virtual void read(const std::function<void(const Cluster&, Instant)>& visit) = 0;
 
   // The client that an allocation was made for is still there. One that isn't heard of for a minute
   // loses it. Nothing: noted, until the next time.

@@ -49,6 +49,8 @@ class LiveController final : public Controller, private Follower::Listener {
   void changed(const Cluster& cluster, const Committed& group) override;
   void tick(const Cluster& cluster) override;
   Result<Recovered> recovered();
+  PodBody pod_body(NodeId node, const NeedPod& need);
+  void take_notes(NodeId node, PodNotes notes);
 
   ControllerOptions options_;
   std::unique_ptr<store::Log> log_;
@@ -95,6 +97,12 @@ Status LiveController::begin() {
   sessions_ = std::make_unique<Sessions>(Sessions::Options{.cluster_id = log_->cluster(),
                                                            .epoch = epoch,
                                                            .doors = options_.doors,
+                                                           .pod = [this](NodeId node, const NeedPod& need) {
+                                                             return pod_body(node, need);
+                                                           },
+                                                           .note = [this](NodeId node, PodNotes notes) {
+                                                             take_notes(node, std::move(notes));
+                                                           },
                                                            .fail = options_.fail,
                                                            .say = options_.say},
                                          *driver_, payloads_, *log_);
@@ -113,6 +121,31 @@ Status LiveController::begin() {
   // The first record of the epoch: from here on, an older leader is fenced.
   CHECK(driver_->push({.input = Configure{options_.config}}));
   return Done{};
+}
+
+// An agent learns of a pod only while its node holds it.
+PodBody LiveController::pod_body(NodeId node, const NeedPod& need) {
+  PodBody body{.job = need.job, .attempt = need.attempt};
+  follower_->read([&](const Cluster& cluster, Instant, std::uint64_t) {
+    const Job* job = cluster.job(need.job);
+    if (job == nullptr || !job->pod || job->run->attempt != need.attempt || !job->holds(node)) {
+      body.error = "this node holds no such pod";
+      return;
+    }
+    auto launch = make_pod_launch(cluster, *job, node, payloads_, options_.doors);
+    if (launch) body.launch = *std::move(launch);
+    else body.error = launch.error().message;
+  });
+  return body;
+}
+
+void LiveController::take_notes(NodeId node, PodNotes notes) {
+  const bool its_own = follower_->read([&](const Cluster& cluster, Instant, std::uint64_t) {
+    const Job* job = cluster.job(notes.job);
+    if (job == nullptr || !job->pod || !job->run->placement) return false;
+    return job->run->placement->shares.front().node == node;
+  });
+  if (its_own) follower_->note(notes.job, std::move(notes.notes));
 }
 
 void LiveController::changed(const Cluster& cluster, const Committed& group) {

@@ -10,6 +10,8 @@
 namespace drover::control {
 namespace {
 
+constexpr std::size_t kMostNotes = 10'000;  // not passed on yet
+
 bool has_come(Follower::Until until, Phase phase) {
   if (until == Follower::Until::ended) return phase == Phase::ended;
   return phase != Phase::waiting && phase != Phase::placed;
@@ -44,19 +46,51 @@ void Follower::run() {
   for (;;) {
     const std::vector<Committed> groups = groups_.pop_all(milliseconds(250));
     for (const Committed& group : groups) fold(group);
+    pass_on_notes();
     if (stopping_ && groups.empty() && groups_.size() == 0) return;
     if (since_boot() - ticked < milliseconds(500)) continue;
     ticked = since_boot();
     ledger_.write_some();
     serve_waiters();
+    if (api::Observer* observer = observer_now()) observer->tick(cluster_, now_);
     listener_->tick(cluster_);
   }
 }
 
+void Follower::observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) {
+  const std::unique_lock lock(mutex_);  // the follower's thread changes nothing and tells nobody meanwhile
+  CHECK(observer_ == nullptr);
+  begin(cluster_, now_);
+  observer_ = &observer;
+}
+
+api::Observer* Follower::observer_now() const {
+  const std::shared_lock lock(mutex_);
+  return observer_;
+}
+
+void Follower::note(JobId job, std::vector<PodNote> notes) {
+  const std::lock_guard lock(notes_mutex_);
+  if (notes_.size() < kMostNotes) notes_.emplace_back(job, std::move(notes));
+}
+
+void Follower::pass_on_notes() {
+  std::vector<std::pair<JobId, std::vector<PodNote>>> notes;
+  {
+    const std::lock_guard lock(notes_mutex_);
+    notes.swap(notes_);
+  }
+  api::Observer* observer = observer_now();
+  if (observer == nullptr) return;
+  for (const auto& [job, said] : notes) observer->noted(cluster_, job, said);
+}
+
 void Follower::fold(const Committed& group) {
   bool moved = false;  // something that somebody may wait for
+  api::Observer* observer = nullptr;
   {
     const std::unique_lock lock(mutex_);
+    observer = observer_;
     for (const Event& event : group.facts) {
       cluster_.apply(event);
       ledger_.note(cluster_, event);
@@ -67,6 +101,7 @@ void Follower::fold(const Committed& group) {
   }
   if (group.position != 0) ledger_.reached(group.position);
   // This thread alone writes cluster_, so from here it reads it without a lock.
+  if (observer != nullptr && !group.facts.empty()) observer->changed(cluster_, now_, group.facts);
   listener_->changed(cluster_, group);
   for (const auto& [done, answer] : group.answers) done(answer);
   if (moved) serve_waiters();

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "api/service.h"
 #include "api/views.h"
 #include "control/driver.h"
 #include "control/ledger.h"
@@ -43,6 +44,11 @@ class Follower {
     return visit(cluster_, now_, position_);
   }
 
+  // As api::Service::observe.
+  void observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin);
+  // Passes on what a node says of a pod; any thread.
+  void note(JobId job, std::vector<PodNote> notes);
+
   enum class Until : std::uint8_t { started, ended };
   // As api::Service::wait_started and wait_ended.
   void wait(JobId job, Until until, Duration patience, std::function<void(std::vector<api::JobView>)> done);
@@ -57,6 +63,8 @@ class Follower {
   void run();
   void fold(const Committed& group);
   void serve_waiters();
+  void pass_on_notes();
+  [[nodiscard]] api::Observer* observer_now() const;
 
   Ledger& ledger_;
   Listener* listener_ = nullptr;
@@ -67,6 +75,9 @@ class Follower {
   Cluster cluster_;
   std::uint64_t position_;
   Instant now_;
+  api::Observer* observer_ = nullptr;
+  std::mutex notes_mutex_;
+  std::vector<std::pair<JobId, std::vector<PodNote>>> notes_;
 
   std::mutex waiters_mutex_;
   std::vector<Waiter> waiters_;

@@ -34,8 +34,10 @@ Result<Launch> make_launch(const Cluster& cluster, const Job& job, const NodeSha
                 .grace = settings.kill_grace,
                 .warn = spec.warn,
                 .no_new_privs = settings.no_new_privs,
-                .run = !job.allocation && share.node == job.run->placement->shares.front().node};
+                .run = !job.allocation && !job.pod && share.node == job.run->placement->shares.front().node};
   launch.device_uuids = uuids_of(cluster, share);
+  launch.pod = job.pod;
+  if (job.pod) return launch;
   const auto door = doors.find(spec.door);
   if (door == doors.end() || !door->second.batch) return Error{Errc::invalid, "no door called " + spec.door};
   std::shared_ptr<const std::string> environment;
@@ -43,6 +45,22 @@ Result<Launch> make_launch(const Cluster& cluster, const Job& job, const NodeSha
   door->second.batch({.cluster = cluster, .job = job, .share = share, .spec = spec,
                       .environment = environment ? std::string_view(*environment) : std::string_view{}},
                      launch);
+  return launch;
+}
+
+Result<PodLaunch> make_pod_launch(const Cluster& cluster, const Job& job, NodeId node, Payloads& payloads,
+                                  const DoorLaunches& doors) {
+  const JobSpec spec = TRY(payloads.spec(job.spec));
+  const auto door = doors.find(spec.door);
+  if (door == doors.end() || !door->second.pod) return Error{Errc::invalid, "no door makes pods: " + spec.door};
+  const auto& shares = job.run->placement->shares;
+  const auto share = std::ranges::find(shares, node, &NodeShare::node);
+  PodLaunch launch = TRY(door->second.pod(cluster, job, *share));
+  launch.user = job.uid;
+  launch.group = job.gid;
+  launch.cpus = share->cpus;
+  launch.memory = share->memory;
+  launch.device_uuids = uuids_of(cluster, *share);
   return launch;
 }
 

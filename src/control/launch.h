@@ -31,14 +31,21 @@ using DoorLaunch = std::function<void(const LaunchInput&, Launch&)>;
 using DoorStep = std::function<void(const Cluster&, const Job&, const Step&, const StepSpec&, const StepShare&,
                                     StepLaunch&)>;
 
+// What a node needs to run a pod, with what its containers lack; an error: it can't be read at all.
+using DoorPod = std::function<Result<PodLaunch>(const Cluster&, const Job&, const NodeShare&)>;
+
 struct Door {
-  DoorLaunch batch;
-  DoorStep step;  // empty: the door has no steps
+  DoorLaunch batch;  // empty: the door has pods alone
+  DoorStep step;     // empty: the door has no steps
+  DoorPod pod;       // empty: the door has no pods
 };
 using DoorLaunches = std::map<std::string, Door>;  // by JobSpec::door, StepSpec::door
 
 [[nodiscard]] Result<Launch> make_launch(const Cluster& cluster, const Job& job, const NodeShare& share,
                                          Payloads& payloads, const DoorLaunches& doors);
+// Of a pod on the node that holds it.
+[[nodiscard]] Result<PodLaunch> make_pod_launch(const Cluster& cluster, const Job& job, NodeId node, Payloads& payloads,
+                                                const DoorLaunches& doors);
 // Of a node's part of a step. An error is the end of that part: the node is not told.
 [[nodiscard]] Result<StepLaunch> make_step_launch(const Cluster& cluster, const Job& job, const Step& step,
                                                   const StepShare& share, Payloads& payloads,

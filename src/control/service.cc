@@ -30,6 +30,12 @@ StepWish* step_in(Command& command) {
   return submit != nullptr && submit->first_step ? &*submit->first_step : nullptr;
 }
 
+// The job that a wish makes; nullptr: none.
+Submit* submit_in(Command& command) {
+  if (auto* put = std::get_if<PutDocument>(&command)) return put->job ? &*put->job : nullptr;
+  return std::get_if<Submit>(&command);
+}
+
 // Hashes the bodies of a wish, names them in it, and hands them over to be stored with its fact.
 void attach(api::Execute& wish, std::vector<store::Payload>& payloads, Payloads& cache) {
   const auto add = [&](std::string bytes) {
@@ -39,7 +45,8 @@ void attach(api::Execute& wish, std::vector<store::Payload>& payloads, Payloads&
     return hash;
   };
   if (StepWish* step = step_in(wish.command)) step->spec = add(encode(*wish.step_spec));
-  auto* submit = std::get_if<Submit>(&wish.command);
+  Submit* submit = submit_in(wish.command);
+  if (auto* put = std::get_if<PutDocument>(&wish.command)) put->body = add(std::move(wish.document));
   if (submit == nullptr) return;
   wish.spec->script = add(std::move(wish.script));
   wish.spec->environment = add(std::move(wish.environment));
@@ -49,9 +56,10 @@ void attach(api::Execute& wish, std::vector<store::Payload>& payloads, Payloads&
 }  // namespace
 
 void LiveService::execute(api::Execute wish, std::function<void(api::Answer)> done) {
-  const bool submits = std::holds_alternative<Submit>(wish.command);
+  const bool submits = submit_in(wish.command) != nullptr;
   const bool makes_step = step_in(wish.command) != nullptr;
-  if ((submits || makes_step) && log_.space().low) {
+  const bool stores = std::holds_alternative<PutDocument>(wish.command);
+  if ((submits || makes_step || stores) && log_.space().low) {
     done(Refusal{.code = RefusalCode::no_space, .subject = options_.state_dir});
     return;
   }
@@ -252,6 +260,14 @@ void LiveService::wait_ended(JobId job, Duration patience, std::function<void(st
 
 void LiveService::wait_started(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) {
   follower_.wait(job, Follower::Until::started, patience, std::move(done));
+}
+
+void LiveService::observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) {
+  follower_.observe(observer, begin);
+}
+
+void LiveService::read(const std::function<void(const Cluster&, Instant)>& visit) {
+  follower_.read([&](const Cluster& cluster, Instant now, std::uint64_t) { visit(cluster, now); });
 }
 
 std::optional<Refusal> LiveService::keep(const Caller& caller, JobId id) {

@@ -41,6 +41,8 @@ class LiveService final : public api::Service {
   void wait_ended(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) override;
   void wait_started(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) override;
   std::optional<Refusal> keep(const Caller& caller, JobId job) override;
+  void observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) override;
+  void read(const std::function<void(const Cluster&, Instant)>& visit) override;
 
  private:
   Status add_live_rows(const HistoryQuery& query, std::vector<HistoryRow>& rows);

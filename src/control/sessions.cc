@@ -167,6 +167,19 @@ bool Sessions::on(const wire::WsSessionPtr& socket, const NeedPayload& need) {
   return true;
 }
 
+bool Sessions::on(const wire::WsSessionPtr& socket, const NeedPod& need) {
+  const SessionPtr session = of(socket);
+  if (!session || !session->node) return true;
+  send(socket, options_.pod(session->node, need));
+  return true;
+}
+
+bool Sessions::on(const wire::WsSessionPtr& socket, PodNotes notes) {
+  const SessionPtr session = of(socket);
+  if (session && session->node) options_.note(session->node, std::move(notes));
+  return true;
+}
+
 bool Sessions::on(const wire::WsSessionPtr& socket, Report report) {
   const SessionPtr session = of(socket);
   if (!session || !session->node) return false;  // reports follow the welcome

@@ -28,6 +28,8 @@ class Sessions {
     std::string cluster_id;
     Epoch epoch;
     DoorLaunches doors;
+    std::function<PodBody(NodeId, const NeedPod&)> pod;   // from what is durable
+    std::function<void(NodeId, PodNotes)> note;
     std::function<void(const std::string&)> fail;  // this store must not lead: an agent has seen more of it
     std::function<void(const std::string&)> say;   // one line for the controller's own log
   };
@@ -74,6 +76,8 @@ class Sessions {
   bool on(const wire::WsSessionPtr& socket, const Heartbeat& beat);
   bool on(const wire::WsSessionPtr& socket, const NeedPayload& need);
   bool on(const wire::WsSessionPtr& socket, Report report);
+  bool on(const wire::WsSessionPtr& socket, const NeedPod& need);
+  bool on(const wire::WsSessionPtr& socket, PodNotes notes);
   void on_close(const wire::WsSessionPtr& socket, const std::string& why);
   void send_wanted(const Cluster& cluster, Session& session, bool full);
   void add_launch(const Cluster& cluster, const Job& job, Session& session, WantedEntry& entry);

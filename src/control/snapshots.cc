@@ -60,6 +60,8 @@ std::vector<store::Hash> Snapshots::referred(const Cluster& cluster) {
     for (const auto& [number, step] : of.steps) all.insert(step.spec);
   }
   for (const auto& [job, wish] : cluster.first_steps()) all.insert(wish.spec);
+  for (const auto& [key, document] : cluster.documents()) all.insert(document.body);
+  for (const Tombstone& tombstone : cluster.tombstones()) all.insert(tombstone.body);
   for (const auto& [spec, pair] : bodies_) all.insert({spec, pair.first, pair.second});
   std::vector<store::Hash> hashes;
   for (const PayloadHash& hash : all) {

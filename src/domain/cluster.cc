@@ -90,6 +90,7 @@ JobId Cluster::job_of_key(std::uint32_t uid, const std::string& key) const {
 
 void Cluster::apply(const Event& event) {
   std::visit([this](const auto& e) { on(e); }, event);
+  note_change(event);
 }
 
 void Cluster::on(const Configured& e) { config_ = e.config; }
@@ -126,9 +127,11 @@ void Cluster::on(const NodeRegistered& e) {
 void Cluster::note_lost_nodes(const Node& node_changed) {
   for (const JobId id : node_changed.jobs) {
     Job& job = jobs_.at(id);
-    job.node_lost = std::ranges::any_of(job.run->placement->shares, [&](const NodeShare& share) {
+    const bool lost = std::ranges::any_of(job.run->placement->shares, [&](const NodeShare& share) {
       return job.holds(share.node) && node(share.node).contact == Contact::lost;
     });
+    if (lost != job.node_lost) changed(id);
+    job.node_lost = lost;
   }
 }
 
@@ -180,6 +183,7 @@ void Cluster::on(const JobSubmitted& e) {
   job.nice = s.nice;
   job.requeue = s.requeue;
   job.allocation = s.allocation;
+  job.pod = s.pod;
   if (s.first_step) first_steps_.emplace(e.job, *s.first_step);
   if (s.hold) {
     job.hold = Hold::user;
@@ -277,6 +281,7 @@ void Cluster::on(const JobPlaced& e) {
   run.exit = {};
   run.note = nullptr;
   run.closing = nullptr;
+  run.pod = nullptr;
   reservations_.erase(e.job);
   steps_.erase(e.job);  // those of an earlier attempt
   hold_resources(job);
@@ -457,7 +462,10 @@ void Cluster::on(const DependencyChanged& e) {
 void Cluster::on(const JobEligible& e) { jobs_.at(e.job).eligible = e.at; }
 
 void Cluster::on(const ReasonsNoted& e) {
-  for (const JobReason& note : e.reasons) jobs_.at(note.job).reason = note.reason;
+  for (const JobReason& note : e.reasons) {
+    jobs_.at(note.job).reason = note.reason;
+    changed(note.job);
+  }
 }
 
 void Cluster::on(const JobsForgotten& e) {

@@ -14,6 +14,7 @@
 #include "base/id_table.h"
 #include "base/result.h"
 #include "domain/config.h"
+#include "domain/document.h"
 #include "domain/event.h"
 #include "domain/ids.h"
 #include "domain/job.h"
@@ -97,6 +98,17 @@ class Cluster {
   [[nodiscard]] const std::map<JobId, StepWish>& first_steps() const { return first_steps_; }
   // Ended jobs by end time, for forgetting them.
   [[nodiscard]] const std::set<std::pair<Instant, JobId>>& ended() const { return ended_; }
+  // How often an object that readers watch (a job, a node, a document) has changed. Each change takes the
+  // next number, and the object keeps it.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  [[nodiscard]] const std::map<DocumentKey, Document>& documents() const { return documents_; }
+  [[nodiscard]] const Document* document(const DocumentKey& key) const;
+  [[nodiscard]] const DocumentKey* document_of(JobId job) const;  // nullptr: the job has none
+  // Documents that are no more, oldest first; those before `forgotten_tombstones` are unknown.
+  [[nodiscard]] const std::deque<Tombstone>& tombstones() const { return tombstones_; }
+  [[nodiscard]] std::uint64_t forgotten_tombstones() const { return forgotten_tombstones_; }
+  // Version at which jobs were last forgotten: they leave no tombstones.
+  [[nodiscard]] std::uint64_t forgotten_jobs() const { return forgotten_jobs_; }
   [[nodiscard]] JobId job_of_key(std::uint32_t uid, const std::string& key) const;
   [[nodiscard]] JobId next_job() const { return JobId(next_job_); }
 
@@ -132,7 +144,13 @@ class Cluster {
   void on(const StepEnding& e);
   void on(const StepShareEnded& e);
   void on(const StepEnded& e);
+  void on(const DocumentStored& e);
+  void on(const DocumentRemoved& e);
+  void on(const NodeMarked& e);
+  void on(const PodReported& e);
 
+  void note_change(const Event& event);
+  void changed(JobId job);
   Node& node_at(NodeId id) { return nodes_.at(id.value() - 1); }
   Device& device_at(DeviceId id);
   void hold_resources(const Job& job);
@@ -155,6 +173,11 @@ class Cluster {
   std::map<JobId, JobSteps> steps_;         // beside the jobs, most of which have none
   std::map<JobId, StepWish> first_steps_;
   std::uint64_t next_job_ = 1;
+  std::uint64_t version_ = 0;
+  std::map<DocumentKey, Document> documents_;
+  std::deque<Tombstone> tombstones_;
+  std::uint64_t forgotten_tombstones_ = 0;  // version of the newest that is
+  std::uint64_t forgotten_jobs_ = 0;
 
   // Derived from the above.
   std::map<std::string, NodeId, std::less<>> node_names_;
@@ -163,6 +186,7 @@ class Cluster {
   std::map<JobId, std::set<JobId>> arrays_;
   std::map<JobId, std::set<JobId>> dependents_;
   std::set<std::pair<Instant, JobId>> ended_;
+  std::map<JobId, DocumentKey> documents_of_;
 };
 
 }  // namespace drover

@@ -9,6 +9,7 @@
 
 #include "base/describe.h"
 #include "domain/config.h"
+#include "domain/document.h"
 #include "domain/job.h"
 #include "domain/node.h"
 #include "domain/refusal.h"
@@ -54,6 +55,7 @@ struct Submit {
   std::optional<Caller> as;  // administrators only: on behalf of
   bool allocation = false;   // no script: it runs from its placement on, until EndAllocation or its limit
   std::optional<StepWish> first_step;  // of an allocation: placed in the same moment (srun alone)
+  bool pod = false;          // of a PutDocument alone: containers, and it waits even where nothing could hold it
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "name", self.name);
@@ -75,6 +77,7 @@ struct Submit {
     visit(17, "as", self.as);
     visit(18, "allocation", self.allocation);
     visit(19, "first_step", self.first_step);
+    visit(20, "pod", self.pod);
   }
   friend bool operator==(const Submit&, const Submit&) = default;
 };
@@ -289,8 +292,52 @@ struct UpdatePartition {
   friend bool operator==(const UpdatePartition&, const UpdatePartition&) = default;
 };
 
+// Documents are administrators' wishes: a door, which knows what is in them, asks on behalf of its callers.
+// A new one, or another body. With `job` (of a pod, when it is made) both come into being or neither.
+struct PutDocument {
+  static constexpr std::string_view kName = "put_document";
+  DocumentKey key;
+  PayloadHash body;
+  std::optional<std::uint64_t> expect;  // version that is replaced; 0: it must be new; none: whatever is there
+  std::optional<Submit> job;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "key", self.key);
+    visit(2, "body", self.body);
+    visit(3, "expect", self.expect);
+    visit(4, "job", self.job);
+  }
+  friend bool operator==(const PutDocument&, const PutDocument&) = default;
+};
+// Refused while its job still holds something.
+struct RemoveDocument {
+  static constexpr std::string_view kName = "remove_document";
+  DocumentKey key;
+  std::optional<std::uint64_t> expect;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "key", self.key);
+    visit(2, "expect", self.expect);
+  }
+  friend bool operator==(const RemoveDocument&, const RemoveDocument&) = default;
+};
+// Labels, annotations and taints as people want them, in whole.
+struct MarkNode {
+  static constexpr std::string_view kName = "mark_node";
+  std::string node;
+  NodeMarks marks;
+  std::optional<std::uint64_t> expect;  // version of the node
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "node", self.node);
+    visit(2, "marks", self.marks);
+    visit(3, "expect", self.expect);
+  }
+  friend bool operator==(const MarkNode&, const MarkNode&) = default;
+};
+
 using Command = std::variant<Submit, Cancel, Signal, SetHold, Requeue, ModifyJob, UpdateNode, UpdatePartition,
-                             CreateStep, EndStep, SignalStep, EndAllocation>;
+                             CreateStep, EndStep, SignalStep, EndAllocation, PutDocument, RemoveDocument, MarkNode>;
 
 // What the caller gets back. `refusals` are of single jobs of a selector; a wish that is refused as a
 // whole answers with a Refusal instead.
@@ -309,12 +356,14 @@ struct Reply {
   std::vector<JobId> jobs;    // those that the wish was done for
   std::vector<JobRefusal> refusals;
   std::optional<std::uint32_t> step;  // CreateStep: its number
+  std::uint64_t version = 0;          // PutDocument, RemoveDocument, MarkNode: of the object after it
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
     visit(2, "jobs", self.jobs);
     visit(3, "refusals", self.refusals);
     visit(4, "step", self.step);
+    visit(5, "version", self.version);
   }
   friend bool operator==(const Reply&, const Reply&) = default;
 };

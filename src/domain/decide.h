@@ -41,6 +41,11 @@ Answer decide_modify(Facts& facts, const Caller& caller, const ModifyJob& wish, 
 Answer decide_node(Facts& facts, const Caller& caller, const UpdateNode& wish, Instant now);
 Answer decide_partition(Facts& facts, const Caller& caller, const UpdatePartition& wish);
 
+Answer decide_put(Facts& facts, const Asked& asked, const PutDocument& wish, const Feasible& feasible, Instant now);
+Answer decide_remove(Facts& facts, const Caller& caller, const RemoveDocument& wish, Instant now);
+Answer decide_mark(Facts& facts, const Caller& caller, const MarkNode& wish, Instant now);
+void on_pod(Facts& facts, const ReportPod& report, Instant now);
+
 // A configuration that can't be worked with is refused as a whole.
 std::optional<Refusal> decide_configure(Facts& facts, const Config& config);
 // A node's registration, and what it means for the attempts that were there.

@@ -70,6 +70,12 @@ std::optional<Refusal> check_times(const Submit& s, Instant now) {
   return std::nullopt;
 }
 
+// A pod waits for nodes that are still to come, but not for those that can't exist.
+bool is_nonsense(RefusalCode code) {
+  return code == RefusalCode::invalid_request || code == RefusalCode::invalid_condition ||
+         code == RefusalCode::unknown_partition;
+}
+
 }  // namespace
 
 std::optional<Refusal> check_request(const Cluster& cluster, const std::string& partitions, const Request& request,
@@ -113,7 +119,9 @@ std::variant<JobSubmitted, Refusal> validate_submit(const Cluster& cluster, cons
   const std::string first = s.partitions.substr(0, s.partitions.find(','));
   const Partition* partition = cluster.partition(first);
   if (partition == nullptr) return Refusal{.code = RefusalCode::unknown_partition, .subject = printable(first)};
-  if (!s.limit) s.limit = partition->default_time > Duration{0} ? partition->default_time : partition->max_time;
+  if (!s.limit) {
+    s.limit = partition->default_time > Duration{0} && !s.pod ? partition->default_time : partition->max_time;
+  }
   if (auto refusal = check_times(s, now)) return *refusal;
   if (s.request.memory_rule == MemoryRule::proportional) {
     s.request.memory_rule = partition->memory_rule;
@@ -122,10 +130,13 @@ std::variant<JobSubmitted, Refusal> validate_submit(const Cluster& cluster, cons
   if (s.array) {
     if (auto refusal = normalise(*s.array, settings)) return *refusal;
   }
-  if (s.allocation) s.requeue = false;
+  if (s.allocation || s.pod) s.requeue = false;
+  if (!s.pod && s.request.cpus_per_task == 0) return invalid("cpus");
   if (auto refusal = check_first_step(s)) return *refusal;
   if (auto refusal = check_dependency(cluster, s.dependency, JobId{})) return *refusal;
-  if (auto refusal = check_request(cluster, s.partitions, s.request, feasible)) return *refusal;
+  if (auto refusal = check_request(cluster, s.partitions, s.request, feasible)) {
+    if (!s.pod || is_nonsense(refusal->code)) return *refusal;
+  }
   const bool held = s.hold || s.priority == 0;
   s.hold = held;
   fact.priority = held ? 0 : s.priority.value_or(priority_for(s.nice));
@@ -138,6 +149,7 @@ Answer decide_submit(Facts& facts, const Asked& asked, const Submit& wish, const
     const JobId known = facts.cluster().job_of_key(owner, asked.key);
     if (known) return Reply{.job = known, .jobs = {known}};
   }
+  if (wish.pod) return invalid("pod: it comes with its document");
   auto valid = validate_submit(facts.cluster(), asked.caller, wish, feasible, now);
   if (auto* refusal = std::get_if<Refusal>(&valid)) return std::move(*refusal);
   JobSubmitted fact = std::move(*std::get_if<JobSubmitted>(&valid));

@@ -11,6 +11,7 @@
 #include "base/describe.h"
 #include "domain/command.h"
 #include "domain/config.h"
+#include "domain/event_documents.h"
 #include "domain/job.h"
 #include "domain/node.h"
 #include "domain/placement.h"
@@ -482,6 +483,7 @@ using Event = std::variant<Configured, NodeRegistered, NodeContactChanged, NodeD
                            ArrayTaskSplit, JobPlaced, JobReserved, JobStarted, JobEnding, JobEnded,
                            JobRequeued, JobHoldChanged, JobModified, DependencyChanged, JobEligible,
                            ReasonsNoted, JobsForgotten, ClockJumped, PartitionChanged,
-                           ShareEnded, StepPlaced, StepEnding, StepShareEnded, StepEnded>;
+                           ShareEnded, StepPlaced, StepEnding, StepShareEnded, StepEnded,
+                           DocumentStored, DocumentRemoved, NodeMarked, PodReported>;
 
 }  // namespace drover

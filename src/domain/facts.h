@@ -55,6 +55,10 @@ class Facts {
                    [&](const StepEnding& e) { note_step(*cluster_.step(e.job, e.step)); },
                    [&](const StepShareEnded& e) { wanted.insert(e.node); },
                    [&](const StepEnded& e) { note_step(*cluster_.step(e.job, e.step)); },
+                   [&](const DocumentStored& e) { note_document(e.job); },
+                   [&](const DocumentRemoved& e) { note_document(e.job); },
+                   [&](const NodeMarked& e) { described.insert(e.node), rooms.insert(e.node); },
+                   [&](const PodReported&) {},
                    [&](const ReasonsNoted&) {},
                    [&](const JobsForgotten& e) { jobs.insert(e.jobs.begin(), e.jobs.end()); },
                    [&](const ClockJumped&) {},
@@ -76,6 +80,9 @@ class Facts {
   }
   void note_step(const Step& step) {
     for (const StepShare& share : step.shares) wanted.insert(share.share.node);
+  }
+  void note_document(JobId job) {  // with one, a job that is over isn't forgotten
+    if (job) jobs.insert(job);
   }
   void note_array(JobId id) {
     const Job& job = *cluster_.job(id);

@@ -9,6 +9,7 @@
 #include "base/describe.h"
 #include "domain/command.h"
 #include "domain/event.h"
+#include "domain/pod.h"
 #include "domain/step.h"
 
 namespace drover {
@@ -142,6 +143,24 @@ struct ReportStepEnded {
   friend bool operator==(const ReportStepEnded&, const ReportStepEnded&) = default;
 };
 
+// What a pod's containers are doing: sent whenever something of it changes. Its last one comes before
+// its ReportEnded.
+struct ReportPod {
+  static constexpr std::string_view kName = "report_pod";
+  NodeId node;
+  JobId job;
+  std::uint32_t attempt = 0;
+  PodStatus status;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "node", self.node);
+    visit(2, "job", self.job);
+    visit(3, "attempt", self.attempt);
+    visit(4, "status", self.status);
+  }
+  friend bool operator==(const ReportPod&, const ReportPod&) = default;
+};
+
 // Time has come to Outcome::wake_at: begins, deadlines, forgetting.
 struct Timer {
   static constexpr std::string_view kName = "timer";
@@ -168,6 +187,6 @@ struct ClockJump {
 };
 
 using Input = std::variant<Asked, Configure, NodeRegister, NodeSilent, ReportStarted, ReportEnded, Timer, Pass,
-                           ClockJump, ReportStepEnded>;
+                           ClockJump, ReportStepEnded, ReportPod>;
 
 }  // namespace drover

@@ -18,7 +18,7 @@ bool operator==(const Run& a, const Run& b) {
     return std::tie(r.started, r.ended, r.attempt, r.restarts, r.launch_failures, r.cancelled_by, r.exit);
   };
   return values(a) == values(b) && same(a.placement, b.placement) && same(a.note, b.note) &&
-         same(a.closing, b.closing) && same(a.avoid, b.avoid);
+         same(a.closing, b.closing) && same(a.avoid, b.avoid) && same(a.pod, b.pod);
 }
 
 bool operator==(const Job& a, const Job& b) {
@@ -26,7 +26,7 @@ bool operator==(const Job& a, const Job& b) {
     return std::tie(j.id, j.array, j.task, j.uid, j.gid, j.name, j.user, j.group, j.account, j.qos, j.partitions,
                     j.partition, j.shape, j.spec, j.submitted, j.begin, j.eligible, j.limit, j.min_limit, j.deadline,
                     j.priority, j.nice, j.phase, j.cause, j.hold, j.reason, j.requeue, j.node_lost, j.priority_set,
-                    j.allocation);
+                    j.allocation, j.pod, j.version);
   };
   return values(a) == values(b) && same(a.pending, b.pending) && same(a.dependency, b.dependency) &&
          a.run == b.run && same(a.array_info, b.array_info);

@@ -11,9 +11,11 @@
 #include "base/describe.h"
 #include "base/rare.h"
 #include "base/time.h"
+#include "domain/exit_status.h"
 #include "domain/ids.h"
 #include "domain/job_words.h"
 #include "domain/placement.h"
+#include "domain/pod.h"
 
 namespace drover {
 
@@ -110,17 +112,6 @@ struct ArrayPending {
 };
 
 // ---- the job ----
-
-struct ExitStatus {
-  std::int32_t code = 0;
-  std::int32_t signal = 0;
-  template <class Self, class Visit>
-  static void describe(Self& self, Visit& visit) {
-    visit(1, "code", self.code);
-    visit(2, "signal", self.signal);
-  }
-  friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
-};
 
 // What the shim measured.
 struct Usage {
@@ -234,6 +225,7 @@ struct Run {
   std::shared_ptr<const std::string> note;           // free text beside an end ("output file: permission denied")
   std::shared_ptr<const Closing> closing;            // while ending, once a node has reported
   std::shared_ptr<const std::vector<NodeId>> avoid;  // nodes where its launch failed
+  std::shared_ptr<const PodStatus> pod;              // as its node last said; of the last attempt
   friend bool operator==(const Run& a, const Run& b);  // by value, through the pointers
 };
 
@@ -269,6 +261,8 @@ struct Job {
   bool node_lost = false;              // its node is lost: running, for all that is known
   bool priority_set = false;           // by an administrator: not recomputed
   bool allocation = false;             // no script: it runs from its placement on, until its client ends it
+  bool pod = false;                    // its node runs containers (domain/pod.h); it waits for any node to come
+  std::uint64_t version = 0;           // of its last change (Cluster::version)
   std::shared_ptr<const ArrayPending> pending;   // only on a record that stands for several tasks
   std::shared_ptr<const Dependency> dependency;  // what is still to be met
   Rare<Run> run;
@@ -327,6 +321,9 @@ struct Job {
     visit(42, "avoid", run.avoid);
     visit(43, "array_info", self.array_info);
     visit(44, "allocation", self.allocation);
+    visit(45, "pod", self.pod);
+    visit(46, "version", self.version);
+    visit(47, "pod_status", run.pod);
   }
   friend bool operator==(const Job& a, const Job& b);  // by value, through the pointers
 

@@ -16,7 +16,8 @@ bool may(const Cluster& cluster, const Caller& caller, Verb verb, std::uint32_t 
     case Verb::submit_as:
     case Verb::raise_priority:
     case Verb::change_node:
-    case Verb::change_partition: return is_admin(cluster, caller);
+    case Verb::change_partition:
+    case Verb::change_document: return is_admin(cluster, caller);
   }
   return false;
 }

@@ -16,6 +16,7 @@ enum class Verb : std::uint8_t {
   raise_priority,  // set a priority, a negative nice, release an administrator's hold
   change_node,
   change_partition,
+  change_document,  // what a door keeps in the log; the door asks for its callers
 };
 
 // `owner_uid` is of the job concerned; ignored for verbs that concern none.

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "domain/cpu_set.h"
 #include "domain/ids.h"
+#include "domain/request.h"
 
 namespace drover {
 
@@ -143,6 +144,35 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
+struct Taint {
+  std::string key;
+  std::string value;
+  TaintEffect effect = TaintEffect::no_schedule;
+  Instant since;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "key", self.key);
+    visit(2, "value", self.value);
+    visit(3, "effect", self.effect);
+    visit(4, "since", self.since);
+  }
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+// What people have written on a node, beside what its agent says of it.
+struct NodeMarks {
+  std::map<std::string, std::string> labels;  // before those of the agent where both name one
+  std::map<std::string, std::string> annotations;
+  std::vector<Taint> taints;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "labels", self.labels);
+    visit(2, "annotations", self.annotations);
+    visit(3, "taints", self.taints);
+  }
+  friend bool operator==(const NodeMarks&, const NodeMarks&) = default;
+};
+
 struct Node {
   NodeId id;
   NodeInventory inventory;      // without its devices, which stand below
@@ -153,6 +183,8 @@ struct Node {
   Instant registered;  // the last registration
   Instant last_busy;
   std::uint32_t launch_failures = 0;  // in a row
+  NodeMarks marks;
+  std::uint64_t version = 0;          // of its last change (Cluster::version)
 
   // What is granted, and to whom.
   CpuSet cpus_used;
@@ -177,6 +209,8 @@ struct Node {
     visit(7, "registered", self.registered);
     visit(8, "last_busy", self.last_busy);
     visit(9, "launch_failures", self.launch_failures);
+    visit(10, "marks", self.marks);
+    visit(11, "version", self.version);
   }
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -48,6 +48,12 @@ enum class RefusalCode : std::uint8_t {
   memory_busy,
   step_busy,            // other steps hold what the step needs; subject: which resource
   step_too_large,       // the job itself has not as much; amounts: have, want
+  unknown_document,
+  document_exists,
+  document_changed,     // it isn't at the version that the wish expects; amounts: have, want
+  document_in_use,      // its job still holds something
+  no_such_label,        // no node, or not this one, has the labels that are asked for
+  node_tainted,         // one node; subject: the taint
 };
 [[nodiscard]] constexpr std::string_view word(RefusalCode c) {
   switch (c) {
@@ -86,6 +92,12 @@ enum class RefusalCode : std::uint8_t {
     case RefusalCode::memory_busy: return "memory_busy";
     case RefusalCode::step_busy: return "step_busy";
     case RefusalCode::step_too_large: return "step_too_large";
+    case RefusalCode::unknown_document: return "unknown_document";
+    case RefusalCode::document_exists: return "document_exists";
+    case RefusalCode::document_changed: return "document_changed";
+    case RefusalCode::document_in_use: return "document_in_use";
+    case RefusalCode::no_such_label: return "no_such_label";
+    case RefusalCode::node_tainted: return "node_tainted";
   }
   return "";
 }

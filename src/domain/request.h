@@ -41,12 +41,71 @@ enum class MemoryRule : std::uint8_t {
   return "";
 }
 
+// A condition on one label of a node (Kubernetes' node selector requirements; nodeSelector is `in` with one
+// value). greater and less compare whole numbers.
+enum class LabelOp : std::uint8_t { in, not_in, exists, not_exists, greater, less };
+[[nodiscard]] constexpr std::string_view word(LabelOp op) {
+  switch (op) {
+    case LabelOp::in: return "in";
+    case LabelOp::not_in: return "not_in";
+    case LabelOp::exists: return "exists";
+    case LabelOp::not_exists: return "not_exists";
+    case LabelOp::greater: return "greater";
+    case LabelOp::less: return "less";
+  }
+  return "";
+}
+struct LabelTerm {
+  std::string key;
+  LabelOp op = LabelOp::in;
+  std::vector<std::string> values;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "key", self.key);
+    visit(2, "op", self.op);
+    visit(3, "values", self.values);
+  }
+  friend bool operator==(const LabelTerm&, const LabelTerm&) = default;
+};
+struct LabelTerms {  // all of them
+  std::vector<LabelTerm> all;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) { visit(1, "all", self.all); }
+  friend bool operator==(const LabelTerms&, const LabelTerms&) = default;
+};
+
+// What a node keeps work off with, and what work says to come all the same.
+enum class TaintEffect : std::uint8_t { any, no_schedule, prefer_no_schedule, no_execute };
+[[nodiscard]] constexpr std::string_view word(TaintEffect e) {
+  switch (e) {
+    case TaintEffect::any: return "any";  // of a toleration alone
+    case TaintEffect::no_schedule: return "no_schedule";
+    case TaintEffect::prefer_no_schedule: return "prefer_no_schedule";
+    case TaintEffect::no_execute: return "no_execute";
+  }
+  return "";
+}
+struct Toleration {
+  std::string key;      // "" with `exists`: every taint
+  std::string value;
+  bool exists = false;  // whatever the value
+  TaintEffect effect = TaintEffect::any;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "key", self.key);
+    visit(2, "value", self.value);
+    visit(3, "exists", self.exists);
+    visit(4, "effect", self.effect);
+  }
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
 struct Request {
   std::uint32_t min_nodes = 1;
   std::uint32_t max_nodes = 0;  // 0: as many as it takes
   std::uint32_t tasks = 0;      // 0: one per node, or what the GPU asks imply
   std::uint32_t tasks_per_node = 0;  // 0: no bound; with `tasks` an upper bound, alone exact
-  std::uint32_t cpus_per_task = 1;
+  std::uint32_t cpus_per_task = 1;  // 0: none of its own (a pod that asks for no CPU)
   std::uint32_t cpus_per_gpu = 0;  // 0: not asked; else CPUs on a node = max(tasks x cpus, gpus x this)
   MemoryRule memory_rule = MemoryRule::proportional;
   Bytes memory;
@@ -62,6 +121,8 @@ struct Request {
   bool overcommit = false;  // one CPU per node however many tasks
   bool contiguous = false;
   std::uint32_t threads_per_core = 0;
+  std::vector<LabelTerms> labels;        // of its nodes: one of these; empty: any node
+  std::vector<Toleration> tolerations;
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
@@ -85,6 +146,8 @@ struct Request {
     visit(18, "overcommit", self.overcommit);
     visit(19, "contiguous", self.contiguous);
     visit(20, "threads_per_core", self.threads_per_core);
+    visit(21, "labels", self.labels);
+    visit(22, "tolerations", self.tolerations);
   }
   friend bool operator==(const Request&, const Request&) = default;
 };

@@ -16,6 +16,7 @@
 #include "domain/input.h"
 #include "domain/job.h"
 #include "domain/node.h"
+#include "domain/pod.h"
 #include "domain/step_launch.h"
 
 namespace drover {
@@ -54,6 +55,7 @@ struct Launch {
   WarnSignal warn;
   bool no_new_privs = true;
   bool run = true;    // false: this node only holds its share, the script runs on another
+  bool pod = false;   // no script: the agent asks for a PodLaunch
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "user", self.user);
@@ -77,6 +79,7 @@ struct Launch {
     visit(19, "warn", self.warn);
     visit(20, "no_new_privs", self.no_new_privs);
     visit(21, "run", self.run);
+    visit(22, "pod", self.pod);
   }
   friend bool operator==(const Launch&, const Launch&) = default;
 };
@@ -186,7 +189,20 @@ struct Refuse {  // and close: wrong cluster, name taken, store behind
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) { visit(1, "reason", self.reason); }
 };
-using ToAgent = std::variant<Welcome, Wanted, SendSignal, PayloadBody, ReportsStored, Refuse>;
+struct PodBody {  // the answer to NeedPod
+  JobId job;
+  std::uint32_t attempt = 0;
+  std::optional<PodLaunch> launch;
+  std::string error;  // why there is none: it is over, or isn't this node's
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "attempt", self.attempt);
+    visit(3, "launch", self.launch);
+    visit(4, "error", self.error);
+  }
+};
+using ToAgent = std::variant<Welcome, Wanted, SendSignal, PayloadBody, ReportsStored, Refuse, PodBody>;
 
 // ---- agent -> controller ----
 
@@ -225,7 +241,27 @@ struct NeedPayload {
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) { visit(1, "hash", self.hash); }
 };
-using ReportBody = std::variant<ReportStarted, ReportEnded, ReportStepEnded>;
+struct NeedPod {  // a pod that was placed here, or of which a container couldn't be made last time
+  JobId job;
+  std::uint32_t attempt = 0;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "attempt", self.attempt);
+  }
+};
+struct PodNotes {  // for people; at most once, kept nowhere
+  JobId job;
+  std::uint32_t attempt = 0;
+  std::vector<PodNote> notes;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "job", self.job);
+    visit(2, "attempt", self.attempt);
+    visit(3, "notes", self.notes);
+  }
+};
+using ReportBody = std::variant<ReportStarted, ReportEnded, ReportStepEnded, ReportPod>;
 struct Report {
   std::uint64_t sequence = 0;  // of this agent, rising; survives its restart
   ReportBody body;
@@ -235,7 +271,7 @@ struct Report {
     visit(2, "body", self.body);
   }
 };
-using FromAgent = std::variant<Hello, Heartbeat, NeedPayload, Report>;
+using FromAgent = std::variant<Hello, Heartbeat, NeedPayload, Report, NeedPod, PodNotes>;
 
 // Order-free digest of a wanted set: which attempts are to run and which are to end.
 [[nodiscard]] std::uint64_t digest_of(JobId job, std::uint32_t attempt, std::uint32_t step, bool end);

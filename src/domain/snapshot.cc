@@ -62,6 +62,16 @@ struct FirstStepEntry {
   }
 };
 
+struct DocumentEntry {
+  DocumentKey key;
+  Document document;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "key", self.key);
+    visit(2, "document", self.document);
+  }
+};
+
 struct Snapshot {
   Config config;
   std::uint64_t next_job = 1;
@@ -73,6 +83,11 @@ struct Snapshot {
   std::vector<KeyEntry> keys;
   std::vector<StepsEntry> steps;
   std::vector<FirstStepEntry> first_steps;
+  std::uint64_t version = 0;
+  std::vector<DocumentEntry> documents;
+  std::vector<Tombstone> tombstones;
+  std::uint64_t forgotten_tombstones = 0;
+  std::uint64_t forgotten_jobs = 0;
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "config", self.config);
@@ -85,6 +100,11 @@ struct Snapshot {
     visit(8, "keys", self.keys);
     visit(9, "steps", self.steps);
     visit(10, "first_steps", self.first_steps);
+    visit(11, "version", self.version);
+    visit(12, "documents", self.documents);
+    visit(13, "tombstones", self.tombstones);
+    visit(14, "forgotten_tombstones", self.forgotten_tombstones);
+    visit(15, "forgotten_jobs", self.forgotten_jobs);
   }
 };
 
@@ -115,6 +135,11 @@ std::string Cluster::to_snapshot() const {
     s.steps.push_back(std::move(entry));
   }
   for (const auto& [job, wish] : first_steps_) s.first_steps.push_back({.job = job, .wish = wish});
+  s.version = version_;
+  for (const auto& [key, document] : documents_) s.documents.push_back({.key = key, .document = document});
+  s.tombstones.assign(tombstones_.begin(), tombstones_.end());
+  s.forgotten_tombstones = forgotten_tombstones_;
+  s.forgotten_jobs = forgotten_jobs_;
   return encode(s);
 }
 
@@ -155,6 +180,14 @@ Result<Cluster> Cluster::from_snapshot(std::string_view bytes) {
     for (Step& step : entry.steps) of.steps.emplace(step.number, std::move(step));
   }
   for (FirstStepEntry& entry : s.first_steps) cluster.first_steps_.emplace(entry.job, std::move(entry.wish));
+  cluster.version_ = s.version;
+  for (DocumentEntry& entry : s.documents) {
+    if (entry.document.job) cluster.documents_of_.emplace(entry.document.job, entry.key);
+    cluster.documents_.emplace(std::move(entry.key), entry.document);
+  }
+  cluster.tombstones_.assign(s.tombstones.begin(), s.tombstones.end());
+  cluster.forgotten_tombstones_ = s.forgotten_tombstones;
+  cluster.forgotten_jobs_ = s.forgotten_jobs;
   for (const KeyEntry& key : s.keys) cluster.remember_key(key.uid, key.key, key.job);
   return cluster;
 }

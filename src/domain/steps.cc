@@ -91,6 +91,7 @@ Answer decide_create_step(Facts& facts, const Asked& asked, const CreateStep& wi
   if (job->phase == Phase::ended) return Refusal{.code = RefusalCode::already_ended};
   // A script may be quicker than the report that it has started.
   if (job->phase != Phase::placed && job->phase != Phase::running) return Refusal{.code = RefusalCode::not_running};
+  if (job->pod) return Refusal{.code = RefusalCode::invalid_request, .subject = "a pod has containers, no steps"};
   if (auto refusal = check_wish(wish.step)) return std::move(*refusal);
   const std::uint32_t number = facts.cluster().steps(job->id).next;
   if (auto refusal = place_step(facts, *job, wish.step, asked.key, now)) return std::move(*refusal);

@@ -56,6 +56,9 @@ Answer Core::decide(const Asked& input, Facts& facts, Outcome& out, Instant now)
           [&](const EndStep& wish) { return decide_end_step(facts, input.caller, wish, now); },
           [&](const SignalStep& wish) { return decide_signal_step(facts, input.caller, wish, signals); },
           [&](const EndAllocation& wish) { return decide_end_allocation(facts, input.caller, wish, now); },
+          [&](const PutDocument& wish) { return decide_put(facts, input, wish, feasible, now); },
+          [&](const RemoveDocument& wish) { return decide_remove(facts, input.caller, wish, now); },
+          [&](const MarkNode& wish) { return decide_mark(facts, input.caller, wish, now); },
       },
       input.command);
   for (const Signalled& signal : signals) order_signal(signal, out);
@@ -91,6 +94,8 @@ void Core::on(const ReportStarted& input, Facts& facts, Outcome&, Instant now) {
 void Core::on(const ReportEnded& input, Facts& facts, Outcome&, Instant now) { on_ended(facts, input, now); }
 
 void Core::on(const ReportStepEnded& input, Facts& facts, Outcome&, Instant now) { on_step_ended(facts, input, now); }
+
+void Core::on(const ReportPod& input, Facts& facts, Outcome&, Instant now) { on_pod(facts, input, now); }
 
 void Core::on(const ClockJump& input, Facts& facts, Outcome&, Instant now) {
   facts.add(ClockJumped{.by = input.by, .at = now});

@@ -51,6 +51,7 @@ class Core {
   void on(const ReportStarted& input, Facts& facts, Outcome& out, Instant now);
   void on(const ReportEnded& input, Facts& facts, Outcome& out, Instant now);
   void on(const ReportStepEnded& input, Facts& facts, Outcome& out, Instant now);
+  void on(const ReportPod& input, Facts& facts, Outcome& out, Instant now);
   void on(const Timer& input, Facts& facts, Outcome& out, Instant now);
   void on(const Pass& input, Facts& facts, Outcome& out, Instant now);
   void on(const ClockJump& input, Facts& facts, Outcome& out, Instant now);

@@ -54,11 +54,11 @@ void Demand::describe(const Cluster& cluster, const Rooms& rooms, std::uint32_t 
   now_.slots[place].wanted = std::ranges::find(named, node.name()) != named.end();
 }
 
-Slot Demand::slot_for(const Cluster& cluster, std::uint32_t place, const Room& room) const {
+Slot Demand::slot_for(const Cluster& cluster, std::uint32_t place, const Room& room, const Match& match) const {
   const Node& node = cluster.node(nodes_[place]);
-  Slot slot{.node = nodes_[place], .ways = matches_[place].ways, .wanted = now_.slots[place].wanted};
-  slot.units = policy::units_in(need_, matches_[place], node, room, need_.most_units());
-  if (slot.units > 0) slot.rank = policy::rank_of(need_, matches_[place], node, room);
+  Slot slot{.node = nodes_[place], .ways = match.ways, .wanted = now_.slots[place].wanted};
+  slot.units = policy::units_in(need_, match, node, room, need_.most_units());
+  if (slot.units > 0) slot.rank = policy::rank_of(need_, match, node, room);
   return slot;
 }
 
@@ -119,9 +119,11 @@ bool Demand::could_start(const Cluster& cluster, const Rooms& rooms, bool open_o
     Tally all{.slots = std::vector<Slot>(nodes_.size())};
     Tally open = all;
     for (std::uint32_t place = 0; place < nodes_.size(); ++place) {
-      const Slot idle = slot_for(cluster, place, policy::idle_room_of(cluster.node(nodes_[place])));
+      Match untainted = matches_[place];
+      untainted.tolerated = true;
+      const Slot idle = slot_for(cluster, place, policy::idle_room_of(cluster.node(nodes_[place])), untainted);
       replace(all, place, idle);
-      if (rooms.at(nodes_[place]).open) replace(open, place, idle);
+      if (rooms.at(nodes_[place]).open && matches_[place].tolerated) replace(open, place, idle);
     }
     could_all_ = choose_in(all).has_value();
     could_open_ = could_all_ && choose_in(open).has_value();

@@ -66,7 +66,11 @@ class Demand {
     return view.usable >= need_.min_nodes && view.units >= need_.all_units();
   }
   static void replace(Tally& view, std::uint32_t place, policy::Slot slot);
-  [[nodiscard]] policy::Slot slot_for(const Cluster& cluster, std::uint32_t place, const policy::Room& room) const;
+  [[nodiscard]] policy::Slot slot_for(const Cluster& cluster, std::uint32_t place, const policy::Room& room) const {
+    return slot_for(cluster, place, room, matches_[place]);
+  }
+  [[nodiscard]] policy::Slot slot_for(const Cluster& cluster, std::uint32_t place, const policy::Room& room,
+                                      const policy::Match& match) const;
 
   policy::Need need_;
   std::string partition_;

@@ -9,6 +9,7 @@ constexpr std::size_t kIdleClasses = 512;  // kept ready for the next job of the
 
 // When an ended job may be forgotten: an array as a whole, once its last task has ended.
 Instant forget_at(const Cluster& cluster, const Job& job) {
+  if (cluster.document_of(job.id) != nullptr) return Instant{};  // readers of that look here
   Instant last = job.run->ended;
   if (job.array) {
     if (job.id != *cluster.array_members(job.array).begin()) return Instant{};  // one alarm for all of them

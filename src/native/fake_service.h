@@ -97,6 +97,10 @@ class FakeService : public api::Service {
     for (const api::StepView& view : step_views) visit(view);
     return {};
   }
+  void observe(api::Observer&, const std::function<void(const Cluster&, Instant)>& begin) override {
+    begin(Cluster{}, Instant{});
+  }
+  void read(const std::function<void(const Cluster&, Instant)>& visit) override { visit(Cluster{}, Instant{}); }
   std::optional<Refusal> keep(const Caller&, JobId job) override {
     kept.push_back(job);
     return std::exchange(refuse, std::nullopt);

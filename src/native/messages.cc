@@ -58,6 +58,12 @@ std::string_view sentence(RefusalCode code) {
     case RefusalCode::memory_busy: return "the memory is busy";
     case RefusalCode::step_busy: return "other steps of the job hold what this one needs";
     case RefusalCode::step_too_large: return "the job was granted less than the step needs";
+    case RefusalCode::unknown_document: return "there is no such object";
+    case RefusalCode::document_exists: return "there is such an object already";
+    case RefusalCode::document_changed: return "the object has changed meanwhile";
+    case RefusalCode::document_in_use: return "the object's job isn't over";
+    case RefusalCode::no_such_label: return "the node lacks the labels that are asked for";
+    case RefusalCode::node_tainted: return "the node has a taint that the job does not tolerate";
   }
   return "";
 }
@@ -106,6 +112,7 @@ Errc errc_of(RefusalCode code) {
     case RefusalCode::node_excluded:
     case RefusalCode::step_too_large: return Errc::invalid;
     case RefusalCode::unknown_job:
+    case RefusalCode::unknown_document:
     case RefusalCode::unknown_node: return Errc::not_found;
     case RefusalCode::not_permitted: return Errc::denied;
     case RefusalCode::already_ended:
@@ -113,6 +120,11 @@ Errc errc_of(RefusalCode code) {
     case RefusalCode::not_running:
     case RefusalCode::not_requeueable:
     case RefusalCode::too_many_jobs:  // not `exhausted`: asking again in a moment won't help
+    case RefusalCode::document_exists:
+    case RefusalCode::document_changed:
+    case RefusalCode::document_in_use:
+    case RefusalCode::no_such_label:
+    case RefusalCode::node_tainted:
     case RefusalCode::node_closed:
     case RefusalCode::node_taken:
     case RefusalCode::gpus_busy:

@@ -86,7 +86,7 @@ TEST(Native, ASubmitInJsonWorksToo) {
   const auto response = cluster.http({"POST", "/v1/commands", {{"Idempotency-Key", "k1"}}, "application/json",
                                       R"({"command":{"submit":{"name":"x"}},"spec":{},"script":"#!/bin/sh\n"})"});
   EXPECT_EQ(response.status, 200);
-  EXPECT_EQ(response.body, R"({"reply":{"job":1,"jobs":[],"refusals":[]}})");
+  EXPECT_EQ(response.body, R"({"reply":{"job":1,"jobs":[],"refusals":[],"version":0}})");
   EXPECT_EQ(cluster.service.wishes.at(0).key, "k1");
 }
 

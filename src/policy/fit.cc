@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/text.h"
+#include "domain/node_labels.h"
 
 namespace drover::policy {
 namespace {
@@ -73,6 +74,16 @@ std::optional<Refusal> has_features(const Need& need, const Node& node, const Ro
   if (ways_of(need, node) != 0) return std::nullopt;
   return Refusal{.code = RefusalCode::no_such_feature, .subject = need.request.features};
 }
+std::optional<Refusal> has_labels(const Need& need, const Node& node, const Room&) {
+  if (labels_hold(need.request, node)) return std::nullopt;
+  return Refusal{.code = RefusalCode::no_such_label, .subject = ""};
+}
+std::optional<Refusal> is_tolerated(const Need& need, const Node& node, const Room&) {
+  const Taint* taint = taint_against(need.request, node);
+  if (taint == nullptr) return std::nullopt;
+  return Refusal{.code = RefusalCode::node_tainted,
+                 .subject = taint->key + (taint->value.empty() ? "" : "=" + taint->value)};
+}
 std::optional<Refusal> has_disk(const Need& need, const Node& node, const Room&) {
   if (node.inventory.disk >= need.request.disk) return std::nullopt;
   return refused(RefusalCode::too_little_disk, "disk", "disk_mib", node.inventory.disk.count() >> 20,
@@ -122,8 +133,8 @@ std::optional<Refusal> is_shared(const Need& need, const Node&, const Room& room
 }
 
 using Row = std::optional<Refusal> (*)(const Need&, const Node&, const Room&);
-constexpr Row kRows[] = {not_excluded, has_features, has_disk,   has_threads, is_open,
-                         has_gpus,     is_shared,    has_cpus,   has_memory};
+constexpr Row kRows[] = {not_excluded, has_features, has_labels, has_disk, has_threads, is_open,
+                         is_tolerated, has_gpus,     is_shared,  has_cpus, has_memory};
 
 }  // namespace
 
@@ -131,8 +142,9 @@ Match match_of(const Need& need, const Node& node) {
   Match match;
   match.ways = ways_of(need, node);
   match.ok = match.ways != 0 && !named(need.request.exclude_nodes, node.name()) &&
-             node.inventory.disk >= need.request.disk &&
+             node.inventory.disk >= need.request.disk && labels_hold(need.request, node) &&
              need.request.threads_per_core <= std::max(1U, node.inventory.threads_per_core);
+  match.tolerated = taint_against(need.request, node) == nullptr;
   for (std::size_t i = 0; i < need.asks.size(); ++i) {
     for (std::size_t d = 0; d < node.devices.size() && d < kMaxDevices; ++d) {
       if (gpu_matches(need, need.asks[i], node.devices[d].info)) match.devices[i] |= std::uint64_t{1} << d;
@@ -172,7 +184,8 @@ Cost cost_of(const Need& need, const Node& node, std::uint32_t units) {
 }
 
 std::uint32_t units_in(const Need& need, const Match& match, const Node& node, const Room& room, std::uint32_t most) {
-  if (!match.ok || !room.open || room.exclusive || (need.request.exclusive && room.jobs > 0)) return 0;
+  if (!match.ok || !match.tolerated || !room.open || room.exclusive) return 0;
+  if (need.request.exclusive && room.jobs > 0) return 0;
   std::uint32_t low = need.least_units();
   if (most < low || !fits(need, match, node, room, low)) return 0;
   std::uint32_t high = most;

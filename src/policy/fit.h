@@ -16,6 +16,7 @@ namespace drover::policy {
 // Of a node for a need, whatever is free there.
 struct Match {
   bool ok = false;
+  bool tolerated = true;                           // no taint of the node is in the way: until it is taken off
   std::uint32_t ways = 0;                          // bit = way of the feature expression
   std::array<std::uint64_t, kMaxAsks> devices{};   // bit = device that the ask may be given
 };

@@ -166,7 +166,42 @@ Input Life::wish(const Cluster& cluster) {
                  .key = "k" + std::to_string(retry ? up_to(keys_) : ++keys_), .command = s};
   }
   disturbing_ = true;
-  return about_job(cluster);
+  return chance_.chance(1, 3) ? about_document(cluster) : about_job(cluster);
+}
+
+// Config maps and pods come, change and go; people write on nodes.
+Input Life::about_document(const Cluster& cluster) {
+  Asked asked{.caller = {.uid = chance_.chance(1, 10) ? 1000U : 0U, .user = "x"}};
+  const DocumentKey key{.kind = chance_.chance(2, 3) ? "pods" : "configmaps", .space = "ns",
+                        .name = std::to_string(up_to(5))};
+  const Document* known = cluster.document(key);
+  const auto expect = [&](std::uint64_t version) -> std::optional<std::uint64_t> {
+    return chance_.chance(1, 2) ? std::optional(version - (chance_.chance(1, 8) ? 1 : 0)) : std::nullopt;
+  };
+  PayloadHash body;
+  body.words[0] = 1 + up_to(200);
+  if (chance_.chance(1, 6)) {
+    MarkNode mark{.node = "n" + std::to_string(1 + up_to(3)), .marks = {.labels = {{"a", std::to_string(up_to(2))}}}};
+    if (chance_.chance(1, 3)) mark.marks.taints = {{.key = "t", .effect = TaintEffect::no_schedule}};
+    asked.command = mark;
+  } else if (known == nullptr) {
+    PutDocument put{.key = key, .body = body};
+    if (chance_.chance(1, 2)) put.expect = 0;
+    if (key.kind == "pods") {
+      put.job = Submit{.name = "pod", .pod = true};
+      put.job->request.cpus_per_task = up_to(2);
+      put.job->request.memory_rule = MemoryRule::per_node;
+      if (chance_.chance(1, 3)) put.job->request.labels = {{{{.key = "a", .op = LabelOp::in, .values = {"1"}}}}};
+      if (chance_.chance(1, 4)) put.job->request.tolerations = {{.key = "t", .exists = true}};
+    }
+    asked.command = put;
+  } else if (chance_.chance(1, 2)) {
+    asked.command = RemoveDocument{.key = key, .expect = expect(known->version)};
+    if (known->job && chance_.chance(1, 2)) asked.command = Cancel{.jobs = {.jobs = {{.job = known->job}}}};
+  } else {
+    asked.command = PutDocument{.key = key, .body = body, .expect = expect(known->version)};
+  }
+  return asked;
 }
 
 Input Life::about_job(const Cluster& cluster) {
@@ -229,6 +264,11 @@ Input Life::report(const Cluster& cluster) {
   const NodeId node = shares[chance_.below(shares.size())].node;
   if (job.phase == Phase::placed && chance_.chance(3, 4)) {
     return ReportStarted{.node = node, .job = job.id, .attempt = job.run->attempt};
+  }
+  if (job.pod && chance_.chance(1, 2)) {
+    ReportPod report{.node = node, .job = job.id, .attempt = job.run->attempt};
+    report.status.containers = {{.name = "c", .ready = chance_.chance(1, 2), .restarts = up_to(3)}};
+    return report;
   }
   ReportEnded ended{.node = node, .job = job.id, .attempt = job.run->attempt + (chance_.chance(1, 20) ? 1U : 0U)};
   static constexpr Cause kCauses[] = {Cause::completed,  Cause::completed,     Cause::failed,       Cause::cancelled,

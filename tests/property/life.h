@@ -26,6 +26,7 @@ class Life {
   [[nodiscard]] NodeInventory inventory(std::uint32_t number, std::uint32_t boot);
   [[nodiscard]] Input wish(const Cluster& cluster);
   [[nodiscard]] Submit submit(const Cluster& cluster);
+  Input about_document(const Cluster& cluster);
   [[nodiscard]] Input about_job(const Cluster& cluster);
   [[nodiscard]] Input about_node(const Cluster& cluster);
   [[nodiscard]] StepRequest step_request();

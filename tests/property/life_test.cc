@@ -107,6 +107,31 @@ void check_steps(const Cluster& cluster) {
   }
 }
 
+// Every change took a number of its own, and a job with a document is kept as long as that.
+void check_documents(const Cluster& cluster) {
+  std::set<std::uint64_t> versions;
+  const auto note = [&](std::uint64_t version) {
+    EXPECT_TRUE(versions.insert(version).second) << "one version twice: " << version;
+    EXPECT_LE(version, cluster.version());
+    EXPECT_GT(version, 0U);
+  };
+  cluster.jobs().each([&](const Job& job) {
+    note(job.version);
+    EXPECT_TRUE(!job.pod || !job.requeue);
+  });
+  for (const Node& node : cluster.nodes()) note(node.version);
+  for (const auto& [key, document] : cluster.documents()) {
+    note(document.version);
+    EXPECT_LE(document.made, document.version);
+    if (!document.job) continue;
+    ASSERT_NE(cluster.job(document.job), nullptr) << key.name << ": its job is forgotten";
+    EXPECT_TRUE(cluster.job(document.job)->pod);
+    ASSERT_NE(cluster.document_of(document.job), nullptr);
+    EXPECT_EQ(*cluster.document_of(document.job), key);
+  }
+  for (const Tombstone& tombstone : cluster.tombstones()) note(tombstone.version);
+}
+
 void check_jobs(const Cluster& cluster) {
   std::map<JobId, std::uint32_t> active;
   cluster.jobs().each([&](const Job& job) {
@@ -292,6 +317,8 @@ void live(std::uint64_t seed, int steps) {
     check_ledger(core.view());
     check_jobs(core.view());
     check_steps(core.view());
+    check_documents(core.view());
+
     if (restarts.chance(1, 8)) check_rows(core.view());
     due = out.pass_due;
   }

@@ -56,6 +56,7 @@ class Steward {
   bool on(const PayloadBody& body);
   bool on(const ReportsStored&) { return true; }  // ended records stay until the set says `gone`
   bool on(const Refuse& refuse);
+  bool on(const PodBody&) { return true; }  // none was asked for
 
   void apply(const WantedEntry& entry);
   void start(Key key, const Launch& launch);

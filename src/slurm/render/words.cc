@@ -276,6 +276,14 @@ std::string_view refusal_words(RefusalCode code) {
     case RefusalCode::memory_busy:
     case RefusalCode::step_busy:
       return "Requested nodes are busy";
+    case RefusalCode::no_such_label:
+    case RefusalCode::node_tainted:
+      return "Requested node configuration is not available";
+    case RefusalCode::unknown_document:
+    case RefusalCode::document_exists:
+    case RefusalCode::document_changed:
+    case RefusalCode::document_in_use:
+      return "Invalid argument";  // no Slurm command speaks of documents
     case RefusalCode::step_too_large:
       return "More processors requested than permitted";
   }
