@@ -96,6 +96,15 @@ Object& make_object(Object& parent, std::string_view name) {
   return value.get_object();
 }
 
+// Keeping the order costs a move of all that follows: not for thousands of members.
+Object::iterator remove(Object& object, Object::const_iterator member) {
+  return object.size() <= 64 ? object.stable_erase(member) : object.erase(member);
+}
+
+void remove(Object& object, std::string_view name) {
+  if (const auto it = object.find(name); it != object.end()) remove(object, it);
+}
+
 bool same(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return same_number(a, b);
   if (a.kind() != b.kind()) return false;

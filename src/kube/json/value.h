@@ -42,6 +42,10 @@ using Array = boost::json::array;
 // The object that is this member, made when it is missing, null or something else.
 Object& make_object(Object& parent, std::string_view name);
 
+// Takes a member out, if it is there. Small objects keep the order of the others.
+void remove(Object& object, std::string_view name);
+Object::iterator remove(Object& object, Object::const_iterator member);  // gives the next one
+
 // Equal as Kubernetes compares: numbers by amount (1 and 1.0), objects in any order.
 [[nodiscard]] bool same(const Value& a, const Value& b);
 

@@ -124,7 +124,7 @@ class Patcher {
     Value& parent = *TRY(find(document_, path, path.size() - 1));
     TRY(step(parent, path.back()));
     if (Object* object = parent.if_object()) {
-      object->stable_erase(path.back());
+      kube::remove(*object, path.back());
     } else {
       Array& array = parent.get_array();
       const std::size_t at = TRY(position(path.back(), array.size(), false));

@@ -13,7 +13,7 @@ void merge(Value& target, const Value& patch) {
   Object& object = target.get_object();
   for (const auto& change : *changes) {
     if (change.value().is_null()) {
-      object.stable_erase(change.key());
+      remove(object, change.key());
     } else {
       merge(object[change.key()], change.value());
     }

@@ -1,0 +1,15 @@
+// Bytes in JSON, as RFC 4648 says (with padding).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace drover::kube {
+
+[[nodiscard]] std::string to_base64(std::string_view bytes);
+// Line ends between the letters are passed over, as Go does; nothing for text that isn't base64.
+[[nodiscard]] std::optional<std::string> from_base64(std::string_view text);
+[[nodiscard]] bool is_base64(std::string_view text);
+
+}  // namespace drover::kube
