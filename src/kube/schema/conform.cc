@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/text.h"
 #include "kube/schema/base64.h"
 #include "kube/schema/time_text.h"
 #include "kube/select/quantity.h"
@@ -189,11 +190,12 @@ class Conform {
   static Status time(Value& value, bool micro) {
     const std::string_view given = text(&value);
     const auto moment = parse_time(given);
-    if (!moment) {
-      return Error{Errc::invalid,
-                   "parsing time " + std::string(given.substr(0, 64)) + " as RFC 3339 failed"};
+    const std::string canonical = !moment ? ""
+                                  : micro ? micro_time_text(*moment)
+                                          : time_text(*moment);
+    if (canonical.empty()) {
+      return Error{Errc::invalid, "parsing time " + printable(given, 64) + " as RFC 3339 failed"};
     }
-    const std::string canonical = micro ? micro_time_text(*moment) : time_text(*moment);
     if (given != canonical) value = canonical;
     return Done{};
   }

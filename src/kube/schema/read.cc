@@ -143,9 +143,8 @@ class SchemaReader {
   Status field(std::span<const std::string_view> parts, std::string_view description) {
     if (schema_.messages_.empty() || parts.size() < 3) return wrong("not a field", parts[0]);
     Field field{.name = parts[0], .description = description};
-    if (field.name.ends_with('!')) {
-      field.required = true;
-      field.name.remove_suffix(1);
+    for (; field.name.ends_with('!') || field.name.ends_with('?'); field.name.remove_suffix(1)) {
+      (field.name.ends_with('!') ? field.required : field.zero_counts) = true;
     }
     const auto number = parse_uint(parts[1]);
     if (!number || *number == 0 || *number > 10'000) return wrong("not a field number", parts[1]);

@@ -6,6 +6,7 @@
 //   kind Pod listed : What it is.                 stands alone; `listed`: there is a PodList too
 //     metadata 1 meta/ObjectMeta                  name, protobuf number, type
 //     spec! 2 PodSpec : What it says.             `!`: required
+//     priority? 3 int32                           `?`: zero differs from nothing
 //
 //   message PodSpec : What it is.
 //     containers 2 [Container] map(name) merge(name) : A list.

@@ -43,8 +43,9 @@ struct Field {
   Shape shape = Shape::one;
   const Message* message = nullptr;  // for FieldType::message
   bool required = false;
-  bool inlined = false;  // its fields are members of the object around it
-  bool merge = false;    // a strategic merge patch merges the list instead of replacing it
+  bool zero_counts = false;  // 0, "" and false differ from nothing at all
+  bool inlined = false;      // its fields are members of the object around it
+  bool merge = false;        // a strategic merge patch merges the list instead of replacing it
   bool retain_keys = false;
   std::string_view merge_key;  // "" for a list of scalars
   ListKind list = ListKind::unset;
