@@ -61,6 +61,17 @@ TEST(Protobuf, DecodesWhatAGoClientSends) {
       R"("finalizers":["kubernetes"]}})");
 }
 
+TEST(Protobuf, DecodesWhatKubectlSends) {
+  // The body of kubectl 1.33 create namespace team-a.
+  constexpr std::string_view kSent(
+      "k8s\000\012\017\012\002v1\022\011Namespace\022\036\012\026\012\006team-"
+      "a\022\000\032\000\042\000*\0002\0008\000B\000\022\000\032\002\012\000\032\000\042\000",
+      57);
+  EXPECT_EQ(
+      decoded(std::string(kSent)),
+      R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team-a"},"spec":{},"status":{}})");
+}
+
 TEST(Protobuf, DecodesPods) {
   const std::string pod = body("v1", "Pod", [](Writer& out) {
     Writer spec(out, 2);

@@ -1,8 +1,8 @@
 #include "kube/object/pod/environment.h"
 
-#include "kube/object/base64.h"
 #include "kube/object/pod/field_ref.h"
 #include "kube/object/pod/parts.h"
+#include "kube/schema/base64.h"
 #include "kube/select/names.h"
 
 namespace drover::kube {

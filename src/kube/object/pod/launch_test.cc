@@ -3,9 +3,9 @@
 #include <map>
 
 #include "kube/json/parse.h"
-#include "kube/object/base64.h"
 #include "kube/object/pod/expand.h"
 #include "kube/object/pod/launch.h"
+#include "kube/schema/base64.h"
 
 namespace drover::kube {
 namespace {
