@@ -38,12 +38,16 @@ endif()
 # Bounds checks in the standard library in every build, as CHECK stays on.
 target_compile_definitions(drover_options INTERFACE _GLIBCXX_ASSERTIONS DROVER_VERSION="${PROJECT_VERSION}")
 
-# drover_library(NAME [USES other...] [LINK external...]): src/NAME/**/*.cc as a static library, and
-# one test binary of src/NAME/**/*_test.cc. Public headers are compiled alone by a check target.
+# drover_library(NAME [USES other...] [LINK external...] [WITHOUT folder...]): src/NAME/**/*.cc as a static
+# library, and one test binary of src/NAME/**/*_test.cc; folders that are built otherwise are left out. Public headers are compiled alone by a check target.
 function(drover_library name)
-  cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LINK;WITHOUT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.h)
+  foreach(folder ${ARG_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "/src/${name}/${folder}/")
+    list(FILTER headers EXCLUDE REGEX "/src/${name}/${folder}/")
+  endforeach()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

@@ -14,8 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "agent/cri/runtime.h"
 #include "agent/driver/process.h"
 #include "agent/member/membership.h"
+#include "agent/pod/groups.h"
+#include "agent/pod/pods.h"
+#include "agent/probe/address.h"
 #include "agent/probe/device.h"
 #include "agent/probe/host.h"
 #include "agent/relay/api_door.h"
@@ -44,6 +48,7 @@ struct Arguments {
   std::string join;
   std::string token;
   std::string address;
+  std::string containerd = "/run/containerd/containerd.sock";
   bool machine_names = false;
 };
 
@@ -161,6 +166,37 @@ cli::NodeDeclaration of_this_machine(const std::string& name) {
   return node;
 }
 
+// What the pods of a node need, in the order in which it comes and goes.
+struct PodSide {
+  PodSide(const Arguments& arguments, const agent::NodeFolder& folder, agent::Runner& runner, std::string address,
+          std::string hosts_path)
+      : client(std::make_shared<const agent::cri::Client>(
+            agent::cri::ClientOptions{.socket = arguments.containerd, .node = folder.cgroup_root})),
+        images(client, workers),
+        groups(folder.cgroup_root,
+               [&runner](const std::vector<std::string>& uuids) { return runner.denied_to(runner.infos(uuids)); }),
+        pods({.workers = &workers,
+              .images = ::geteuid() == 0 ? &images : nullptr,
+              .why_no_images = "without root an agent runs no containers",
+              .groups = &groups,
+              .brief = folder.path + "/pods",
+              .lasting = arguments.state_dir + "/pods",
+              .hosts_path = std::move(hosts_path),
+              .address = agent::node_ip(address),
+              .clock = [] { return agent::Moment{.boot = since_boot(), .wall = wall_now()}; },
+              .devices = [&runner](const std::vector<std::string>& uuids) { return runner.infos(uuids); },
+              .say = say}) {}
+  PodSide(const PodSide&) = delete;
+  PodSide& operator=(const PodSide&) = delete;
+  ~PodSide() { client->cut_short(); }
+
+  agent::Workers workers;
+  std::shared_ptr<const agent::cri::Client> client;
+  agent::cri::CriRuntime images;
+  agent::PodCgroups groups;
+  agent::Pods pods;
+};
+
 Status run(Arguments arguments) {
   const Fd stop = TRY(stop_signals());
   TRY(make_folders(arguments.state_dir, 0755));
@@ -221,8 +257,9 @@ Status run(Arguments arguments) {
                                     .context = member->context()},
                                    *pump));
   }
+  PodSide pod_side(arguments, folder, runner, node.declared.address, hosts_path);
   say("ready");
-  return agent::run_agent(options, runner, stop.get());
+  return agent::run_agent(options, runner, pod_side.pods, stop.get());
 }
 
 }  // namespace
@@ -242,6 +279,7 @@ int main(int argc, char** argv) {
   app.add_option("--token", arguments.token, "From `drover node token`; needed once");
   app.add_option("--address", arguments.address,
                  "How other nodes reach this one (a name or an IP address)");
+  app.add_option("--containerd", arguments.containerd, "Socket of the containerd that runs pods' containers");
   app.add_flag("--machine-names", arguments.machine_names,
                "Jobs see the machine's host name and /etc/hosts, not the node's and the cluster's");
   app.set_version_flag("--version", DROVER_VERSION);

@@ -147,6 +147,14 @@ Status Runner::start_part(const std::string& key, PartSpec spec) {
   return Done{};
 }
 
+Status Runner::claim(const std::string& key, const std::vector<std::string>& uuids) {
+  std::vector<DeviceGrant> grants;
+  for (const std::string& uuid : uuids) grants.push_back({.device = uuid});
+  TRY(check_grants(key, grants));
+  held_[key] = std::move(grants);
+  return Done{};
+}
+
 Status Runner::forget(const std::string& key) {
   TRY(driver_.forget(key));
   held_.erase(key);

@@ -34,6 +34,14 @@ class Runner {
   // Once the report of an attempt's end has been taken by those who have to know.
   [[nodiscard]] Status forget(const std::string& key);
 
+  // The devices of a pod, whose containers others start. The same errors.
+  [[nodiscard]] Status claim(const std::string& key, const std::vector<std::string>& uuids);
+  void release(const std::string& key) { held_.erase(key); }
+  // By index on the node.
+  [[nodiscard]] std::vector<DeviceInfo> infos(const std::vector<std::string>& uuids) const;
+  // What a holder of these must not open.
+  [[nodiscard]] Result<std::vector<DeviceNode>> denied_to(const std::vector<DeviceInfo>& granted) const;
+
   // What has changed; looks at the whole driver anew every ten seconds. `now` is time since boot.
   [[nodiscard]] std::vector<Attempt> poll(Duration now);
   [[nodiscard]] std::vector<Attempt> list() { return driver_.list(); }
@@ -51,8 +59,6 @@ class Runner {
   [[nodiscard]] Status check_user(std::uint32_t uid) const;
   // What jobs hold of a device, without the job that `key` belongs to.
   [[nodiscard]] std::int64_t held_by_others(const std::string& device, const std::string& job) const;
-  [[nodiscard]] std::vector<DeviceInfo> infos(const std::vector<std::string>& uuids) const;
-  [[nodiscard]] Result<std::vector<DeviceNode>> denied_to(const std::vector<DeviceInfo>& granted) const;
   [[nodiscard]] const User& user_of(std::uint32_t uid, std::uint32_t gid);
   void learn(const Attempt& attempt);
 

@@ -25,6 +25,8 @@ namespace drover::agent {
 namespace {
 
 constexpr Duration kAfterRefusal = seconds(5);
+constexpr int kQuietMs = 500;
+constexpr int kLivelyMs = 100;  // a pod's next move may be due
 
 struct Opened {
   wire::WsSessionPtr socket;
@@ -40,15 +42,16 @@ using Happening = std::variant<Opened, Closed, Message>;
 
 class Loop {
  public:
-  Loop(const AgentOptions& options, Runner& runner, Journal& journal, Streams& streams)
+  Loop(const AgentOptions& options, Runner& runner, Pods& pods, Journal& journal, Streams& streams)
       : options_(options),
         runner_(runner),
+        pods_(pods),
         journal_(journal),
         streams_(streams),
         bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         steward_({.send = [this](const FromAgent& m) { send(m); },
                   .say = options.say},
-                 runner, journal) {}
+                 runner, journal, &pods) {}
 
   void run(int stop_fd);
   [[nodiscard]] bool is_over(const StepAttach& wish) const { return steward_.is_over(key_of(wish)); }
@@ -73,6 +76,7 @@ class Loop {
 
   const AgentOptions& options_;
   Runner& runner_;
+  Pods& pods_;
   Journal& journal_;
   Streams& streams_;
   Fd bell_;
@@ -119,8 +123,8 @@ void Loop::run(int stop_fd) {
   for (;;) {
     if (!client && since_boot() >= silent_until_) client.emplace(client_options(), handlers());
     pollfd fds[] = {{stop_fd, POLLIN, 0}, {bell_.get(), POLLIN, 0}, {runner_.wake_fd(), POLLIN, 0},
-                    {streams_.fd(), POLLIN, 0}};
-    ::poll(fds, std::size(fds), 500);
+                    {streams_.fd(), POLLIN, 0},  {pods_.wake_fd(), POLLIN, 0}};
+    ::poll(fds, std::size(fds), pods_.lively() ? kLivelyMs : kQuietMs);
     if ((fds[0].revents & POLLIN) != 0) {
       leaving_ = true;
       return;
@@ -201,7 +205,7 @@ void Loop::beat() {
 
 }  // namespace
 
-Status run_agent(const AgentOptions& options, Runner& runner, int stop_fd) {
+Status run_agent(const AgentOptions& options, Runner& runner, Pods& pods, int stop_fd) {
   Journal journal = TRY(Journal::open(options.journal_path));
   const Loop* loop = nullptr;
   Streams streams = TRY(Streams::open(
@@ -218,7 +222,7 @@ Status run_agent(const AgentOptions& options, Runner& runner, int stop_fd) {
          return part;
        },
        .is_over = [&](const StepAttach& wish) { return loop != nullptr && loop->is_over(wish); }}));
-  Loop living(options, runner, journal, streams);
+  Loop living(options, runner, pods, journal, streams);
   loop = &living;
   living.run(stop_fd);
   return Done{};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/pod/pods.h"
 #include "agent/runner/runner.h"
 #include "agent/session/steward.h"
 #include "base/result.h"
@@ -36,6 +37,6 @@ struct AgentOptions {
 };
 
 // Runs until `stop_fd` becomes readable. Returns an error only when it can't begin.
-[[nodiscard]] Status run_agent(const AgentOptions& options, Runner& runner, int stop_fd);
+[[nodiscard]] Status run_agent(const AgentOptions& options, Runner& runner, Pods& pods, int stop_fd);
 
 }  // namespace drover::agent

@@ -36,16 +36,34 @@ std::optional<Steward::Key> parse_key(std::string_view text) {
   return key;
 }
 
-Steward::Steward(Ports ports, Runner& runner, Journal& journal)
-    : ports_(std::move(ports)), runner_(runner), journal_(journal) {
+Steward::Steward(Ports ports, Runner& runner, Journal& journal, Pods* pods)
+    : ports_(std::move(ports)), runner_(runner), journal_(journal), pods_(pods) {
   for (const Attempt& attempt : runner_.list()) note(attempt);
+  if (pods_ == nullptr) return;
+  for (const auto& [key, uuids] : pods_->devices()) {
+    if (const auto claimed = runner_.claim(key, uuids); !claimed) ports_.say(claimed.error().message);
+  }
+  pods_->start({.need = [this](const NeedPod& wish) { ports_.send(wish); },
+                .report = [this](ReportBody body) { pod_says(std::move(body)); },
+                .note = [this](const PodNotes& notes) { ports_.send(notes); },
+                .say = ports_.say});
 }
+
+// A pod holds its devices until it is over, as any job.
+void Steward::pod_says(ReportBody body) {
+  if (const auto* ended = std::get_if<ReportEnded>(&body)) runner_.release(key_text({ended->job, ended->attempt}));
+  send_report(std::move(body));
+}
+
+bool Steward::is_pod(Key key) const { return pods_ != nullptr && !key.is_step() && pods_->has(key_text(key)); }
 
 std::vector<HeldAttempt> Steward::held() const {
   std::vector<HeldAttempt> held;
   for (const auto& [key, attempt] : known_) held.push_back(key.held());
   const auto& holds = journal_.seen().holds;
   held.insert(held.end(), holds.begin(), holds.end());
+  const auto pods = pods_ != nullptr ? pods_->held() : std::vector<HeldAttempt>{};
+  held.insert(held.end(), pods.begin(), pods.end());
   return held;
 }
 
@@ -79,6 +97,7 @@ bool Steward::on(const Welcome& welcome) {
   revision_ = Revision{};
   sequence_ = 0;
   for (const auto& [key, attempt] : known_) report(key, attempt);
+  if (pods_ != nullptr) pods_->report_all();
   return true;
 }
 
@@ -99,6 +118,10 @@ bool Steward::on(const Wanted& wanted) {
     const Key key{hold.job, hold.attempt, hold.step};
     if (!wanted_.contains(key)) over.push_back(key);
   }
+  for (const HeldAttempt& pod : pods_ != nullptr ? pods_->held() : std::vector<HeldAttempt>{}) {
+    const Key key{pod.job, pod.attempt};
+    if (!wanted_.contains(key) && pods_->is_over(key_text(key))) over.push_back(key);
+  }
   for (const Key& key : over) forget(key);
   return true;
 }
@@ -111,6 +134,7 @@ void Steward::apply(const WantedEntry& entry) {
     return;
   }
   if (known_.contains(key) || fading_.contains(key) || failed_.contains(key) || journal_.holds(key.held())) return;
+  if (is_pod(key)) return;
   if (entry.step_launch && key.is_step()) start_step(key, *entry.step_launch);
   if (entry.launch && !key.is_step()) start(key, *entry.launch);
 }
@@ -129,6 +153,7 @@ void Steward::start(Key key, const Launch& launch) {
     if (const auto saved = journal_.hold(key.held()); !saved) ports_.say(saved.error().message);
     return;
   }
+  if (launch.pod) return start_pod(key, launch);
   const auto script = scripts_.find(launch.script);
   if (launch.script && script == scripts_.end()) {
     awaiting_[launch.script].insert_or_assign(key, launch);
@@ -144,7 +169,16 @@ void Steward::start(Key key, const Launch& launch) {
   known_.emplace(key, Attempt{.key = name});
 }
 
+void Steward::start_pod(Key key, const Launch& launch) {
+  const std::string name = key_text(key);
+  const Status claimed = pods_ != nullptr ? runner_.claim(name, launch.device_uuids)
+                                          : Status(Error{Errc::unavailable, "this node runs no pods"});
+  if (!claimed) return report_unstarted(key, drover::Cause::launch_failed, claimed.error().message);
+  pods_->want(key.job, key.attempt, launch);
+}
+
 void Steward::end(Key key, const WantedEntry& entry) {
+  if (is_pod(key)) return pods_->end(key_text(key), entry.end_cause, entry.grace);
   for (auto& [script, waiting] : awaiting_) waiting.erase(key);
   if (!key.is_step()) end_steps(key, entry);
   const auto known = known_.find(key);
@@ -207,6 +241,9 @@ void Steward::forget(Key key) {
   failed_.erase(key);
   leaving_.erase(key);
   if (const auto saved = journal_.release(key.held()); !saved) ports_.say(saved.error().message);
+  if (is_pod(key)) {
+    if (const auto forgotten = pods_->forget(key_text(key)); !forgotten) ports_.say(forgotten.error().message);
+  }
   const auto known = known_.find(key);
   if (known == known_.end()) return;
   const auto forgotten = runner_.forget(known->second.key);
@@ -251,6 +288,11 @@ bool Steward::on(const PayloadBody& body) {
   return true;
 }
 
+bool Steward::on(const PodBody& body) {
+  if (pods_ != nullptr) pods_->on_body(body);
+  return true;
+}
+
 bool Steward::on(const Refuse& refuse) {
   ports_.say(fmt::format("the controller refuses this node: {}", printable(refuse.reason)));
   return false;
@@ -259,6 +301,7 @@ bool Steward::on(const Refuse& refuse) {
 void Steward::look(Duration now) {
   for (const Attempt& attempt : runner_.poll(now)) note(attempt);
   drop_records(now);
+  if (pods_ != nullptr) pods_->turn();
 }
 
 void Steward::note(const Attempt& attempt) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/pod/pods.h"
 #include "agent/runner/runner.h"
 #include "agent/session/journal.h"
 #include "domain/session.h"
@@ -24,7 +25,8 @@ class Steward {
     std::function<void(const FromAgent&)> send;
     std::function<void(const std::string&)> say;
   };
-  Steward(Ports ports, Runner& runner, Journal& journal);
+  // Without `pods` this node runs none.
+  Steward(Ports ports, Runner& runner, Journal& journal, Pods* pods = nullptr);
 
   // What this node holds, for a Hello.
   [[nodiscard]] std::vector<HeldAttempt> held() const;
@@ -56,11 +58,14 @@ class Steward {
   bool on(const PayloadBody& body);
   bool on(const ReportsStored&) { return true; }  // ended records stay until the set says `gone`
   bool on(const Refuse& refuse);
-  bool on(const PodBody&) { return true; }  // none was asked for
+  bool on(const PodBody& body);
 
   void apply(const WantedEntry& entry);
   void start(Key key, const Launch& launch);
   void start_step(Key key, const StepLaunch& launch);
+  void start_pod(Key key, const Launch& launch);
+  [[nodiscard]] bool is_pod(Key key) const;
+  void pod_says(ReportBody body);
   void end(Key key, const WantedEntry& entry);
   void end_steps(Key job, const WantedEntry& entry);
   [[nodiscard]] std::vector<const Attempt*> running_steps(Key job) const;
@@ -78,6 +83,7 @@ class Steward {
   Ports ports_;
   Runner& runner_;
   Journal& journal_;
+  Pods* pods_;
   bool connected_ = false;
   Revision revision_;
   std::uint64_t sequence_ = 0;

@@ -1,4 +1,5 @@
-// Names of what runs on a node: "17.1" is a job's attempt with its script, "17.1.0" one step of it.
+// Names of what runs on a node: "17.1" is a job's attempt with its script, "17.1.0" one step of it,
+// "17.1-0-3" the fourth run of its pod's first container.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +21,10 @@ struct PartKey {
   const std::size_t dot = key.rfind('.');
   return PartKey{.job = key.substr(0, dot), .group = "s" + key.substr(dot + 1)};
 }
-// Of a step, the job that it belongs to; of a job, itself.
+// Of a step or a container, the job that it belongs to; of a job, itself.
 [[nodiscard]] inline std::string job_of(const std::string& key) {
   const auto part = part_of(key);
-  return part ? part->job : key;
+  return part ? part->job : key.substr(0, key.find('-'));
 }
 // The group that an attempt's claim names ("12-7", or "17.1/s0" of a step).
 [[nodiscard]] inline std::unique_ptr<Cgroup> open_group(const CgroupTree& tree, const std::string& key,
