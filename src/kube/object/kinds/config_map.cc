@@ -1,5 +1,5 @@
-#include "kube/object/base64.h"
 #include "kube/object/kinds/kinds.h"
+#include "kube/schema/base64.h"
 
 namespace drover::kube {
 namespace {

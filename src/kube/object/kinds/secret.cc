@@ -1,7 +1,7 @@
 #include <array>
 
-#include "kube/object/base64.h"
 #include "kube/object/kinds/kinds.h"
+#include "kube/schema/base64.h"
 
 namespace drover::kube {
 namespace {
