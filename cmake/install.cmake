@@ -36,4 +36,5 @@ if(TARGET drover AND TARGET droverd AND TARGET drover-agent AND TARGET drover-sl
   drover_live_test(machines TIMEOUT 900)
   drover_live_test(steps TIMEOUT 600)
   drover_live_test(recipes TIMEOUT 600)
+  drover_live_test(kube TIMEOUT 600)
 endif()

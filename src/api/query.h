@@ -97,4 +97,15 @@ struct WouldStart {
   }
 };
 
+// What keeps a waiting job off the nodes of its partitions, at this moment.
+struct Obstacle {
+  Refusal refusal;           // with the amounts of the node that comes nearest
+  std::uint32_t nodes = 0;   // that say so
+};
+struct Waits {
+  std::uint32_t nodes = 0;
+  std::uint32_t fitting = 0;       // could take a part of it now
+  std::vector<Obstacle> obstacles;  // the most frequent first
+};
+
 }  // namespace drover::api

@@ -88,6 +88,9 @@ class Service {
   // Reads the cluster while nothing changes; keep it short.
   virtual void read(const std::function<void(const Cluster&, Instant)>& visit) = 0;
 
+  // For a reader that holds a cluster: why this job of it waits.
+  [[nodiscard]] virtual Waits why_waiting(const Cluster& cluster, JobId job) = 0;
+
   // The client that an allocation was made for is still there. One that isn't heard of for a minute
   // loses it. Nothing: noted, until the next time.
   virtual std::optional<Refusal> keep(const Caller& caller, JobId job) = 0;

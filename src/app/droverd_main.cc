@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "app/kube_door.h"
 #include "base/text.h"
 #include "cli/amounts.h"
 #include "cli/cluster_file.h"
@@ -54,10 +55,19 @@ struct Arguments {
   std::string cluster_file;
   std::string listen;
   std::string certificate_life;
+  std::string kubernetes;
 };
 
-control::DoorLaunches doors() {
+// The Kubernetes door is opened after the controller whose pods it knows.
+using KubePlace = std::shared_ptr<std::unique_ptr<app::KubeDoor>>;
+
+control::DoorLaunches doors(const KubePlace& kube) {
   control::DoorLaunches doors;
+  doors["kubernetes"].pod = [kube](const Cluster& cluster, const Job& job,
+                                   const NodeShare& share) -> Result<PodLaunch> {
+    if (!*kube) return Error{Errc::unavailable, "the controller has no Kubernetes door any more"};
+    return (*kube)->server().launch(cluster, job, share);
+  };
   doors["slurm"].batch = [](const control::LaunchInput& in, Launch& launch) {
     slurm::fill_batch(in.cluster, in.job, in.spec, in.environment, launch);
   };
@@ -154,12 +164,14 @@ Result<Door> door_of(const Arguments& arguments, const cli::ClusterFile& cluster
 }
 
 // Until a signal to stop comes; does daily work meanwhile.
-int wait_for_stop(const sigset_t& signals, const Door& door) {
+int wait_for_stop(const sigset_t& signals, const Door& door, app::KubeDoor* kube) {
   constexpr timespec kDay{24L * 3600, 0};
   for (;;) {
     const int signal = ::sigtimedwait(&signals, nullptr, &kDay);
     if (signal > 0) return signal;
-    if (errno == EAGAIN) door.renew();
+    if (errno != EAGAIN) continue;
+    door.renew();
+    if (kube != nullptr) kube->renew();
   }
 }
 
@@ -169,14 +181,21 @@ Status serve(const Arguments& arguments, const sigset_t& signals) {
   if (::geteuid() != 0) cluster.config.settings.admins.push_back(::geteuid());
   TRY(make_folders(arguments.state_dir, 0755));
   TRY(make_folders(arguments.state_dir + "/store", 0700));
+  const KubePlace kube = std::make_shared<std::unique_ptr<app::KubeDoor>>();
   auto controller = TRY(control::Controller::start({.state_dir = arguments.state_dir,
                                                     .version = DROVER_VERSION,
                                                     .config = cluster.config,
-                                                    .doors = doors(),
+                                                    .doors = doors(kube),
                                                     .notice = write_letters,
                                                     .say = say,
                                                     .fail = fail}));
   Door door = TRY(door_of(arguments, cluster, *controller));
+  const std::string& at = arguments.kubernetes.empty() ? cluster.kubernetes : arguments.kubernetes;
+  if (!at.empty() && at != "off") {
+    *kube = TRY(app::KubeDoor::open({.at = at, .state_dir = arguments.state_dir, .host = host_name(), .say = say},
+                                    *door.authority, *controller));
+    door.gate->set_kubernetes([kube] { return (*kube)->address(); });
+  }
   native::Server native(controller->service(), native::identify_local());
   const auto handle = [&](wire::Request&& request, wire::Responder responder) {
     if (request.target == "/v1/agent") {
@@ -192,8 +211,9 @@ Status serve(const Arguments& arguments, const sigset_t& signals) {
   const wire::Endpoint socket = wire::Endpoint::unix_socket(native::socket_in(arguments.state_dir));
   auto server = TRY(wire::Server::start({.at = socket, .mode = 0666}, handle));
   say(fmt::format("serving on {}", socket.text()));
-  const int signal = wait_for_stop(signals, door);
+  const int signal = wait_for_stop(signals, door, kube->get());
   say(fmt::format("stopping ({})", ::strsignal(signal)));
+  if (*kube) (*kube)->stop();
   controller->stop();
   server->stop();
   if (door.server) door.server->stop();
@@ -211,6 +231,8 @@ int main(int argc, char** argv) {
   app.add_option("--listen", arguments.listen, "HOST:PORT for nodes on other machines; else as the cluster file says");
   app.add_option("--certificate-life", arguments.certificate_life,
                  "How long a node's certificate is valid (7d); nodes renew it after two thirds of that");
+  app.add_option("--kubernetes", arguments.kubernetes,
+                 "HOST:PORT of the Kubernetes door (port 0: any free one), or off; else as the cluster file says");
   app.set_version_flag("--version", DROVER_VERSION);
   CLI11_PARSE(app, argc, argv);
 

@@ -14,7 +14,7 @@
 namespace drover::cli {
 namespace {
 
-constexpr std::string_view kTopKeys[] = {"cluster", "listen", "nodes", "partitions", "settings"};
+constexpr std::string_view kTopKeys[] = {"cluster", "kubernetes", "listen", "nodes", "partitions", "settings"};
 
 constexpr std::string_view kDefaultCluster = R"(# The cluster that `drover up` starts by default.
 # Its GPUs are declared: scheduled and granted like real ones, but there is no card behind them.
@@ -115,6 +115,13 @@ Result<ClusterFile> parse_cluster_file(const std::string& text, const std::strin
     file.listen = TRY(listen->text());
     const auto at = wire::Endpoint::parse(file.listen);
     if (!at || !at->path.empty()) return listen->error("listen: is HOST:PORT, as in 10.0.0.1:7411");
+  }
+  if (const YamlValue* kubernetes = fields.find("kubernetes")) {
+    file.kubernetes = TRY(kubernetes->text());
+    const auto at = wire::Endpoint::parse(file.kubernetes);
+    if (file.kubernetes != "off" && (!at || !at->path.empty())) {
+      return kubernetes->error("kubernetes: is HOST:PORT, as in 10.0.0.1:6443, or off");
+    }
   }
   const YamlValue* nodes = fields.find("nodes");
   if (nodes == nullptr) return top.error("'nodes:' is missing: a cluster needs at least one node");

@@ -23,6 +23,7 @@ struct NodeDeclaration {
 struct ClusterFile {
   Config config;
   std::string listen;                  // "host:port" for nodes on other machines; "": none
+  std::string kubernetes;              // "host:port" of that door, "off", or "": not said
   std::vector<NodeDeclaration> nodes;  // in the order written
   [[nodiscard]] const NodeDeclaration* node(std::string_view name) const;
 };

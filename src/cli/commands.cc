@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "cli/kubeconfig.h"
 #include "cli/node.h"
 #include "cli/up.h"
 
@@ -58,6 +59,13 @@ int run_command(int argc, char** argv) {
   node_part("revoke", "End a node's membership at once", &node_revoke)
       ->add_option("NAME", node_options.name)
       ->required();
+
+  KubeconfigOptions kube_options;
+  CLI::App* const kube_verb =
+      app.add_subcommand("kubeconfig", "Print what kubectl needs to speak to the cluster as you");
+  kube_verb->add_option("--state", kube_options.state, "The cluster's state folder, if it isn't found by itself");
+  kube_verb->add_option("-n,--namespace", kube_options.space, "Namespace of the context; else your own, or default");
+  kube_verb->callback([&] { chosen = [&] { return kubeconfig(kube_options); }; });
 
   CLI::App* const version_verb = app.add_subcommand("version", "Print the version");
   version_verb->callback([&] {

@@ -11,6 +11,7 @@
 #include "cli/keepers.h"
 #include "os/clock.h"
 #include "os/process.h"
+#include "wire/socket.h"
 
 namespace drover::cli {
 namespace {
@@ -26,12 +27,24 @@ sigset_t our_signals() {
   return set;
 }
 
-std::vector<DaemonSpec> daemons_of(const Place& place, const std::string& file, const ClusterFile& cluster) {
+// Where the Kubernetes door is when the cluster file doesn't say: at its usual port, or, where somebody else
+// has that one, at any free one.
+std::string kubernetes_address() {
+  constexpr std::uint16_t kPort = 6443;
+  const std::string usual = "127.0.0.1:" + std::to_string(kPort);
+  return wire::listen_on(wire::Endpoint::tcp("127.0.0.1", kPort), 0) ? usual : "127.0.0.1:0";
+}
+
+std::vector<DaemonSpec> daemons_of(const Place& place, const std::string& file, const ClusterFile& cluster,
+                                   bool hidden) {
   const std::string bin = program_folder();
   const std::string socket = "unix:" + place.state() + "/droverd.sock";
   std::vector<DaemonSpec> daemons{{.name = "droverd",
                                    .argv = {bin + "/droverd", "--state", place.state(), "--cluster", file},
                                    .log = place.log_of("droverd")}};
+  if (cluster.kubernetes.empty()) {
+    daemons[0].argv.insert(daemons[0].argv.end(), {"--kubernetes", hidden ? "127.0.0.1:0" : kubernetes_address()});
+  }
   for (const NodeDeclaration& node : cluster.nodes) {
     if (node.joins) continue;
     const std::string& name = node.declared.name;
@@ -61,13 +74,13 @@ std::string clock_text() {
 
 }  // namespace
 
-Runner::Runner(Place place, std::string cluster_path, const ClusterFile& cluster, bool detached)
+Runner::Runner(Place place, std::string cluster_path, const ClusterFile& cluster, bool detached, bool hidden)
     : place_(std::move(place)),
       cluster_path_(std::move(cluster_path)),
       names_(names_of(cluster)),
       grace_(cluster.config.settings.kill_grace),
       ink_(!detached && wants_colours(STDOUT_FILENO)),
-      supervisor_(daemons_of(place_, cluster_path_, cluster), [this](const std::string& line) { say(line); }) {}
+      supervisor_(daemons_of(place_, cluster_path_, cluster, hidden), [this](const std::string& line) { say(line); }) {}
 
 void Runner::block_signals() {
   const sigset_t set = our_signals();

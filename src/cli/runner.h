@@ -16,7 +16,7 @@ inline constexpr int kKeepJobs = 10;  // SIGUSR1
 
 class Runner {
  public:
-  Runner(Place place, std::string cluster_path, const ClusterFile& cluster, bool detached);
+  Runner(Place place, std::string cluster_path, const ClusterFile& cluster, bool detached, bool hidden);
 
   // Once the signals are blocked nothing is lost between here and run().
   static void block_signals();

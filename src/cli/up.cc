@@ -114,7 +114,7 @@ int live(const UpOptions& options, Prepared prepared, Teller teller) {
   }
   if (!lock) return teller.tell(kRefused, "drover: " + lock.error().message + "\n");
   Runner::block_signals();
-  Runner runner(prepared.place, prepared.cluster_path, prepared.cluster, options.detach);
+  Runner runner(prepared.place, prepared.cluster_path, prepared.cluster, options.detach, options.hidden);
   const auto here = std::ranges::count(prepared.cluster.nodes, false, &NodeDeclaration::joins);
   if (!options.detach) print(stdout, "starting " + std::to_string(here) + " nodes ...\n");
   if (const Status started = runner.start(); !started) {

@@ -135,7 +135,7 @@ Result<std::string> Authority::join(const native::JoinAsk& ask,
   }
   const tls::Identity who{
       .kind = tls::Identity::Kind::node, .cluster = options_.cluster, .name = ask.node};
-  const std::string certificate = TRY(issue(book, who, ask.request, hosts));
+  const std::string certificate = TRY(issue(book, who, ask.request, hosts, options_.node_life));
   TRY(keep(std::move(book)));
   return certificate;
 }
@@ -144,17 +144,17 @@ Result<std::string> Authority::renew(const tls::Identity& who, const std::string
                                      const std::vector<std::string>& hosts) {
   const std::lock_guard lock(mutex_);
   Book book = book_;
-  const std::string certificate = TRY(issue(book, who, request, hosts));
+  const std::string certificate = TRY(issue(book, who, request, hosts, options_.node_life));
   TRY(keep(std::move(book)));
   return certificate;
 }
 
 Result<std::string> Authority::issue(Book& book, const tls::Identity& who,
                                      const std::string& request,
-                                     const std::vector<std::string>& hosts) const {
+                                     const std::vector<std::string>& hosts, Duration life) const {
   const Instant now = options_.now();
-  const std::string certificate = TRY(
-      tls::sign_request(own_, request, who, hosts, {now - kClockSlack, now + options_.node_life}));
+  const std::string certificate =
+      TRY(tls::sign_request(own_, request, who, hosts, {now - kClockSlack, now + life}));
   const tls::CertificateInfo info = TRY(tls::read_certificate(certificate));
   book.issued.push_back({.identity = who.uri(),
                          .name = who.name,
@@ -162,6 +162,17 @@ Result<std::string> Authority::issue(Book& book, const tls::Identity& who,
                          .from = now,
                          .until = info.validity.until});
   return certificate;
+}
+
+Result<tls::Credentials> Authority::user(std::uint32_t uid, const std::string& name) {
+  const std::string key = TRY(tls::make_key());
+  const std::string request = TRY(tls::make_request(key));
+  const tls::Identity who{.kind = tls::Identity::Kind::user, .cluster = options_.cluster, .name = name, .uid = uid};
+  const std::lock_guard lock(mutex_);
+  Book book = book_;
+  const std::string certificate = TRY(issue(book, who, request, {}, options_.user_life));
+  TRY(keep(std::move(book)));
+  return tls::Credentials{.authority = own_.certificate, .certificate = certificate, .key = key};
 }
 
 Status Authority::revoke(const std::string& node) {

@@ -24,6 +24,7 @@ struct AuthorityOptions {
   std::string folder;
   std::string cluster;                              // its id
   Duration node_life = std::chrono::hours(7 * 24);  // of a node's certificate
+  Duration user_life = std::chrono::hours(30 * 24);  // of a person's
   std::function<Instant()> now = wall_now;
 };
 
@@ -44,6 +45,8 @@ class Authority {
                                          const std::vector<std::string>& hosts);
   [[nodiscard]] Result<std::string> renew(const tls::Identity& who, const std::string& request,
                                           const std::vector<std::string>& hosts);
+  // A key and a certificate for a person, whom the caller has identified.
+  [[nodiscard]] Result<tls::Credentials> user(std::uint32_t uid, const std::string& name);
   // Every certificate of that node, from now on.
   [[nodiscard]] Status revoke(const std::string& node);
 
@@ -77,7 +80,7 @@ class Authority {
   // Signs for a node and notes it in `book`.
   [[nodiscard]] Result<std::string> issue(Book& book, const tls::Identity& who,
                                           const std::string& request,
-                                          const std::vector<std::string>& hosts) const;
+                                          const std::vector<std::string>& hosts, Duration life) const;
   [[nodiscard]] Status keep(Book book);
 
   const AuthorityOptions options_;

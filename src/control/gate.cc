@@ -157,6 +157,10 @@ Status Gate::administrator(const wire::Request& request) const {
 }
 
 bool Gate::manage(const wire::Request& request, const wire::Responder& responder) const {
+  if (request.target == "/v1/credentials" && request.method == "POST") {
+    answer(request, responder, credentials(request));
+    return true;
+  }
   if (!request.target.starts_with("/v1/members")) return false;
   const Status allowed = administrator(request);
   if (!allowed) {
@@ -172,6 +176,28 @@ bool Gate::manage(const wire::Request& request, const wire::Responder& responder
                   Error{Errc::not_found, "there is no " + printable(request.target)});
   }
   return true;
+}
+
+Result<native::UserAnswer> Gate::credentials(const wire::Request& request) const {
+  const std::string server = options_.kubernetes ? options_.kubernetes() : "";
+  if (server.empty()) {
+    return Error{Errc::conflict, "the controller has no Kubernetes door; say `kubernetes: HOST:PORT` in the cluster "
+                                 "file and start it again"};
+  }
+  const Caller caller = TRY(identify_(request.peer));
+  const auto overview = controller_.service().overview();
+  const auto made = TRY(authority_.user(caller.uid, caller.user));
+  const auto& admins = overview.config.settings.admins;
+  options_.say(fmt::format("a certificate for {} (uid {})", caller.user, caller.uid));
+  return native::UserAnswer{.user = caller.user,
+                            .uid = caller.uid,
+                            .admin = caller.uid == 0 || std::ranges::find(admins, caller.uid) != admins.end(),
+                            .server = server,
+                            .cluster = overview.cluster_id,
+                            .authority = made.authority,
+                            .certificate = made.certificate,
+                            .key = made.key,
+                            .until = TRY(tls::read_certificate(made.certificate)).validity.until};
 }
 
 Result<native::TokenAnswer> Gate::token(const wire::Request& request) const {

@@ -18,12 +18,15 @@ struct GateOptions {
   std::string address;  // "host:port" at which nodes reach the controller; "": not at all
   std::set<std::string> submit_nodes;  // where any user may ask, also without a job there
   std::function<void(const std::string&)> say;
+  std::function<std::string()> kubernetes = nullptr;  // "host:port" of that door; null or "": it is shut
 };
 
 class Gate {
  public:
   Gate(GateOptions options, Authority& authority, Controller& controller);
 
+  // Where the Kubernetes door is, once it is open.
+  void set_kubernetes(std::function<std::string()> where) { options_.kubernetes = std::move(where); }
   // A request over TLS. From any thread.
   void handle(wire::Request&& request, const wire::Responder& responder) const;
   // A request on the controller's own socket; false: not one of ours.
@@ -41,8 +44,9 @@ class Gate {
   [[nodiscard]] Status administrator(const wire::Request& request) const;
   [[nodiscard]] Result<native::TokenAnswer> token(const wire::Request& request) const;
   [[nodiscard]] Status revoke(const wire::Request& request) const;
+  [[nodiscard]] Result<native::UserAnswer> credentials(const wire::Request& request) const;
 
-  const GateOptions options_;
+  GateOptions options_;
   Authority& authority_;
   Controller& controller_;
   const native::Identify identify_;

@@ -9,6 +9,7 @@
 #include "control/accounts.h"
 #include "domain/may.h"
 #include "domain/select.h"
+#include "engine/explain.h"
 #include "engine/what_if.h"
 
 namespace drover::control {
@@ -264,6 +265,19 @@ void LiveService::wait_started(JobId job, Duration patience, std::function<void(
 
 void LiveService::observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) {
   follower_.observe(observer, begin);
+}
+
+api::Waits LiveService::why_waiting(const Cluster& cluster, JobId id) {
+  api::Waits waits;
+  const Job* job = cluster.job(id);
+  if (job == nullptr || job->phase != Phase::waiting) return waits;
+  engine::Obstacles all = engine::obstacles_of(cluster, *job);
+  waits.nodes = all.nodes;
+  waits.fitting = all.fitting;
+  for (engine::Obstacle& one : all.list) {
+    waits.obstacles.push_back({.refusal = std::move(one.refusal), .nodes = one.nodes});
+  }
+  return waits;
 }
 
 void LiveService::read(const std::function<void(const Cluster&, Instant)>& visit) {

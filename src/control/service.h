@@ -42,6 +42,7 @@ class LiveService final : public api::Service {
   void wait_started(JobId job, Duration patience, std::function<void(std::vector<api::JobView>)> done) override;
   std::optional<Refusal> keep(const Caller& caller, JobId job) override;
   void observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) override;
+  [[nodiscard]] api::Waits why_waiting(const Cluster& cluster, JobId job) override;
   void read(const std::function<void(const Cluster&, Instant)>& visit) override;
 
  private:

@@ -107,7 +107,7 @@ class Cluster {
   // Documents that are no more, oldest first; those before `forgotten_tombstones` are unknown.
   [[nodiscard]] const std::deque<Tombstone>& tombstones() const { return tombstones_; }
   [[nodiscard]] std::uint64_t forgotten_tombstones() const { return forgotten_tombstones_; }
-  // Version at which jobs were last forgotten: they leave no tombstones.
+  // Version at which jobs were last forgotten, the last of as many as jobs: they leave no tombstones.
   [[nodiscard]] std::uint64_t forgotten_jobs() const { return forgotten_jobs_; }
   [[nodiscard]] JobId job_of_key(std::uint32_t uid, const std::string& key) const;
   [[nodiscard]] JobId next_job() const { return JobId(next_job_); }

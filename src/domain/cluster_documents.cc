@@ -43,7 +43,7 @@ void Cluster::note_change(const Event& event) {
                  [](const DocumentStored&) {},
                  [](const DocumentRemoved&) {},
                  [](const ReasonsNoted&) {},
-                 [&](const JobsForgotten&) { forgotten_jobs_ = ++version_; },
+                 [&](const JobsForgotten& e) { forgotten_jobs_ = version_ += e.jobs.size(); },
                  [](const Configured&) {},
                  [](const PartitionChanged&) {},
                  [](const ClockJumped&) {},

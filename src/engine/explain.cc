@@ -53,15 +53,11 @@ void add(std::map<std::pair<RefusalCode, std::string>, Obstacle>& obstacles, con
 
 }  // namespace
 
-Explanation explain(const Cluster& cluster, JobId id, Instant) {
-  Explanation e;
-  const Job* job = cluster.job(id);
-  if (job == nullptr) return e;
-  e.reason = job->reason;
-  if (job->phase != Phase::waiting) return e;
-  const policy::Need need = policy::need_of(cluster.request(*job));
+Obstacles obstacles_of(const Cluster& cluster, const Job& job) {
+  Obstacles all;
+  const policy::Need need = policy::need_of(cluster.request(job));
   std::set<NodeId> nodes;
-  for (const std::string_view name : partition_names(cluster, job->partitions)) {
+  for (const std::string_view name : partition_names(cluster, job.partitions)) {
     const Partition* partition = cluster.partition(name);
     if (partition == nullptr) continue;
     const auto members = nodes_of(cluster, *partition);
@@ -70,17 +66,30 @@ Explanation explain(const Cluster& cluster, JobId id, Instant) {
   std::map<std::pair<RefusalCode, std::string>, Obstacle> obstacles;
   for (const NodeId node_id : nodes) {
     const Node& node = cluster.node(node_id);
-    if (job->run->avoid && std::ranges::binary_search(*job->run->avoid, node_id)) {
+    if (job.run->avoid && std::ranges::binary_search(*job.run->avoid, node_id)) {
       add(obstacles, {.code = RefusalCode::node_excluded, .subject = "a launch failed there"}, node.name());
     } else if (const auto refusal = policy::refusal_of(need, node, policy::room_of(node))) {
       add(obstacles, *refusal, node.name());
     } else {
-      ++e.fitting;
+      ++all.fitting;
     }
   }
-  e.nodes = static_cast<std::uint32_t>(nodes.size());
-  for (auto& [key, obstacle] : obstacles) e.obstacles.push_back(std::move(obstacle));
-  std::ranges::stable_sort(e.obstacles, std::greater{}, &Obstacle::nodes);
+  all.nodes = static_cast<std::uint32_t>(nodes.size());
+  for (auto& [key, obstacle] : obstacles) all.list.push_back(std::move(obstacle));
+  std::ranges::stable_sort(all.list, std::greater{}, &Obstacle::nodes);
+  return all;
+}
+
+Explanation explain(const Cluster& cluster, JobId id, Instant) {
+  Explanation e;
+  const Job* job = cluster.job(id);
+  if (job == nullptr) return e;
+  e.reason = job->reason;
+  if (job->phase != Phase::waiting) return e;
+  Obstacles all = obstacles_of(cluster, *job);
+  e.nodes = all.nodes;
+  e.fitting = all.fitting;
+  e.obstacles = std::move(all.list);
   list_ahead(cluster, *job, e);
   const auto reservation = cluster.reservations().find(id);
   if (reservation != cluster.reservations().end()) {

@@ -17,6 +17,12 @@ struct Obstacle {
   std::vector<std::string> names;  // of at most eight of them
 };
 
+struct Obstacles {
+  std::uint32_t nodes = 0;          // in its partitions
+  std::uint32_t fitting = 0;        // could take a part of it now
+  std::vector<Obstacle> list;       // the most frequent first
+};
+
 struct Explanation {
   Reason reason = Reason::none;
   std::uint32_t nodes = 0;          // in its partitions
@@ -28,6 +34,8 @@ struct Explanation {
   std::vector<std::string> reserved_nodes;
 };
 
+// Of a waiting job; looks at its nodes alone, never at other jobs.
+[[nodiscard]] Obstacles obstacles_of(const Cluster& cluster, const Job& job);
 [[nodiscard]] Explanation explain(const Cluster& cluster, JobId job, Instant now);
 
 }  // namespace drover::engine

@@ -100,6 +100,7 @@ class FakeService : public api::Service {
   void observe(api::Observer&, const std::function<void(const Cluster&, Instant)>& begin) override {
     begin(Cluster{}, Instant{});
   }
+  [[nodiscard]] api::Waits why_waiting(const Cluster&, JobId) override { return {}; }
   void read(const std::function<void(const Cluster&, Instant)>& visit) override { visit(Cluster{}, Instant{}); }
   std::optional<Refusal> keep(const Caller&, JobId job) override {
     kept.push_back(job);

@@ -39,4 +39,8 @@ Status revoke_node(const std::string& state_folder, const std::string& node) {
   return Done{};
 }
 
+Result<UserAnswer> user_credentials(const std::string& state_folder) {
+  return decode<UserAnswer>(TRY(ask(state_folder, {.method = "POST", .target = "/v1/credentials", .body = {}})));
+}
+
 }  // namespace drover::native

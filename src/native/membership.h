@@ -115,6 +115,34 @@ struct RevokeAsk {
   }
 };
 
+// What a person needs to speak to the Kubernetes door from anywhere: a certificate of his own, and where
+// the door is.
+struct UserAnswer {
+  std::string user;
+  std::uint32_t uid = 0;
+  bool admin = false;
+  std::string server;       // "host:port" of the Kubernetes door
+  std::string cluster;      // its id
+  std::string authority;    // PEM, as the two below
+  std::string certificate;
+  std::string key;
+  Instant until;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "user", self.user);
+    visit(2, "uid", self.uid);
+    visit(3, "admin", self.admin);
+    visit(4, "server", self.server);
+    visit(5, "cluster", self.cluster);
+    visit(6, "authority", self.authority);
+    visit(7, "certificate", self.certificate);
+    visit(8, "key", self.key);
+    visit(9, "until", self.until);
+  }
+};
+// For the caller himself, as the kernel names him.
+[[nodiscard]] Result<UserAnswer> user_credentials(const std::string& state_folder);
+
 // An administrator's questions to the controller of a state folder.
 [[nodiscard]] Result<TokenAnswer> make_token(const std::string& state_folder, const TokenAsk& ask);
 [[nodiscard]] Result<MemberList> list_members(const std::string& state_folder);

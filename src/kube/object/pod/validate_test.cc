@@ -23,9 +23,9 @@ Problems checked(Value pod, const PodRules& rules = kRoot) {
 }
 // What is wrong with a good pod that has these members in its spec, or in its one container.
 Problems spec_with(const std::string& members, const PodRules& rules = kRoot) {
+  const std::string more = members.empty() ? "" : "," + members;
   return checked(
-      json(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}])" + std::string(members.empty() ? "" : ",") + members + "}}"),
-      rules);
+      json(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}])" + more + "}}"), rules);
 }
 std::string spec(const std::string& members, const PodRules& rules = kRoot) {
   return spec_with(members, rules).text();

@@ -1,0 +1,285 @@
+#include "kube/rest/server.h"
+
+#include <future>
+
+#include "base/text.h"
+#include "kube/json/parse.h"
+#include "kube/json/print.h"
+#include "kube/object/pod/launch.h"
+#include "kube/rest/body.h"
+#include "kube/rest/discovery.h"
+#include "kube/rest/kept.h"
+#include "kube/rest/kinds.h"
+#include "kube/rest/metadata_fill.h"
+#include "kube/rest/metrics.h"
+#include "kube/rest/openapi.h"
+#include "kube/rest/reviews.h"
+#include "kube/rest/subresources.h"
+#include "kube/rest/writer.h"
+#include "kube/select/names.h"
+
+namespace drover::kube {
+namespace {
+
+std::optional<Verb> verb_of(const Ask& ask) {
+  const std::string_view method = ask.request.method;
+  const bool one = !ask.route.name.empty();
+  if (method == "GET" || method == "HEAD") {
+    if (query_flag(ask.target, "watch")) return Verb::watch;
+    return one ? Verb::get : Verb::list;
+  }
+  if (method == "POST") return one && ask.route.subresource.empty() ? std::nullopt : std::optional(Verb::create);
+  if (method == "PUT") return one ? std::optional(Verb::update) : std::nullopt;
+  if (method == "PATCH") return one ? std::optional(Verb::patch) : std::nullopt;
+  if (method == "DELETE") return one ? Verb::remove : Verb::remove_all;
+  return std::nullopt;
+}
+
+bool serves(const Ask& ask, Verb verb) {
+  if (ask.route.subresource.empty()) return ask.resource().allows(word(verb));
+  const Subresource* sub = ask.resource().subresource(ask.route.subresource);
+  return sub != nullptr && std::ranges::find(sub->verbs, word(verb)) != sub->verbs.end();
+}
+
+void answer_text(const wire::Responder& responder, std::string text) {
+  responder.answer(wire::text_answer(200, std::move(text)));
+}
+
+}  // namespace
+
+Server::Server(api::Service& service, ServerOptions options)
+    : options_(std::move(options)),
+      context_{.service = service,
+               .store = store_,
+               .self = {.uid = 0, .gid = 0, .user = "root", .group = "root"},
+               .now = options_.now},
+      ephemera_(store_),
+      feed_(service, store_, [this](const Notice& notice) { ephemera_.tell(notice, context_.now()); }),
+      watches_(store_),
+      reader_(context_, watches_),
+      janitor_(context_) {}
+
+Server::~Server() { stop(); }
+
+void Server::start() {
+  feed_.begin();
+  make_namespaces();
+  janitor_.start();
+}
+
+void Server::stop() {
+  janitor_.stop();
+  watches_.stop();
+}
+
+// Those that every cluster has, and the one in which Slurm's jobs appear.
+void Server::make_namespaces() {
+  for (const std::string_view name :
+       {std::string_view("default"), std::string_view("kube-system"), std::string_view("kube-public"),
+        std::string_view("kube-node-lease"), kSlurmSpace}) {
+    if (store_.get("namespaces", {.space = "", .name = std::string(name)})) continue;
+    context_.service.execute(wish_for_namespace(context_, name), [](const api::Answer&) {});
+  }
+}
+
+// A user's own namespace comes with his first question. Names that are no namespace's have none.
+void Server::welcome(const User& user) {
+  if (user.admin || user.anonymous || !dns1123_label(user.name).empty()) return;
+  {
+    const std::lock_guard lock(welcomed_mutex_);
+    if (!welcomed_.insert(user.name).second) return;
+  }
+  if (store_.get("namespaces", {.space = "", .name = user.name})) return;
+  const auto made = std::make_shared<std::promise<void>>();  // what he asks next may be about it
+  context_.service.execute(wish_for_namespace(context_, user.name),
+                           [made](const api::Answer&) { made->set_value(); });
+  made->get_future().wait_for(std::chrono::seconds(2));
+}
+
+bool Server::serve_fixed(const wire::Request& request, const wire::Target& target,
+                         const wire::Responder& responder) const {
+  std::vector<std::string> path = target.path;
+  if (!path.empty() && path.back().empty()) path.pop_back();
+  if (path.empty())
+    return answer_value(responder,
+                        Object{{"paths", Array{"/api", "/api/v1", "/apis", "/healthz", "/openapi/v2", "/openapi/v3",
+                                               "/version"}}},
+                        200),
+           true;
+  const Discovery discovery = discovery_of(request.header("Accept"));
+  if (path[0] == "healthz" || path[0] == "livez" || path[0] == "readyz") return answer_text(responder, "ok"), true;
+  if (path[0] == "version" && path.size() == 1) return answer_value(responder, version_info(), 200), true;
+  if (path[0] == "openapi") return serve_openapi(request, path, responder), true;
+  if (path[0] == "api" && path.size() == 1) {
+    if (discovery != Discovery::plain)
+      return answer_discovery(responder, aggregated(true, discovery), discovery), true;
+    return answer_value(responder, legacy_versions(options_.address), 200), true;
+  }
+  if (path[0] == "apis" && path.size() == 1) {
+    if (discovery != Discovery::plain)
+      return answer_discovery(responder, aggregated(false, discovery), discovery), true;
+    return answer_value(responder, group_list(), 200), true;
+  }
+  std::optional<Value> found;
+  if (path[0] == "api" && path.size() == 2)
+    found = resource_list("", path[1]);
+  else if (path[0] == "apis" && path.size() == 2)
+    found = group_of(path[1]);
+  else if (path[0] == "apis" && path.size() == 3)
+    found = resource_list(path[1], path[2]);
+  else
+    return false;
+  if (found)
+    answer_value(responder, *found, 200);
+  else
+    responder.answer(wire::text_answer(404, "404 page not found\n"));
+  return true;
+}
+
+void Server::handle(wire::Request&& request, const wire::Responder& responder) {
+  const auto target = wire::parse_target(request.target);
+  if (!target) return answer_failure(responder, bad_request(target.error().message));
+  const auto user = options_.identify(request);
+  if (!user) return answer_failure(responder, unauthorized());
+  welcome(*user);
+  const bool fixed = serve_fixed(request, *target, responder);
+  if (fixed) return;
+  auto route = route_of(*target);
+  if (!route) {
+    const bool known = !target->path.empty() && (target->path[0] == "api" || target->path[0] == "apis");
+    if (known) return answer_failure(responder, no_such_path());
+    responder.answer(wire::text_answer(404, "404 page not found\n"));
+    return;
+  }
+  auto form = form_of(request.header("Accept"));
+  const bool streams = !route->subresource.empty();  // a log is text, exec is no HTTP any more
+  if (!form && !streams) return answer_failure(responder, form.error());
+  dispatch({.request = std::move(request),
+            .target = *target,
+            .route = std::move(*route),
+            .user = *user,
+            .form = form ? *form : Form::object},
+           responder);
+}
+
+void Server::dispatch(Ask ask, const wire::Responder& responder) {
+  const auto verb = verb_of(ask);
+  if (!ask.route.subresource.empty() && ask.resource().subresource(ask.route.subresource) == nullptr) {
+    return answer_failure(responder, no_such_path());
+  }
+  if (!verb || !serves(ask, *verb)) return answer_failure(responder, method_not_allowed());
+  const std::string space = ask.resource().name == "namespaces" ? ask.route.name : ask.route.space.value_or("");
+  const Access access{.verb = *verb,
+                      .group = ask.resource().group,
+                      .resource = ask.resource().name,
+                      .subresource = ask.route.subresource,
+                      .space = space,
+                      .name = ask.route.name};
+  if (!may(store_, ask.user, access)) {
+    return answer_failure(responder, forbidden(ask.resource(), ask.route.name, denial(ask.user, access)));
+  }
+  if (!ask.route.subresource.empty()) return subresource(ask, responder);
+  if (ask.resource().kind.starts_with("SelfSubject")) {
+    auto reviewed = review(context_, ask);
+    if (!reviewed) return answer_failure(responder, reviewed.error());
+    return answer_value(responder, *reviewed, 201);
+  }
+  if (ask.resource().group == "metrics.k8s.io") return serve_metrics(context_, ask, responder);
+  switch (*verb) {
+    case Verb::get:
+      return reader_.get(ask, responder);
+    case Verb::list:
+      return reader_.list(ask, responder);
+    case Verb::watch:
+      return reader_.watch(ask, responder);
+    case Verb::create:
+    case Verb::update:
+    case Verb::patch:
+    case Verb::remove:
+      return write(std::move(ask), responder);
+    case Verb::remove_all:
+      return remove_collection(ask, responder);
+  }
+}
+
+void Server::write(Ask ask, const wire::Responder& responder) {
+  if (Ephemera::keeps(ask.resource())) return write_ephemeral(ask, responder);
+  std::make_shared<Writer>(context_, std::move(ask), responder)->run();
+}
+
+void Server::write_ephemeral(const Ask& ask, const wire::Responder& responder) {
+  const auto writer = std::make_shared<Writer>(context_, ask, responder);
+  auto plan = writer->plan();
+  if (!plan) return answer_failure(responder, plan.error());
+  const std::string table = store_table(ask.resource());
+  const std::string name(text_at(plan->object, "metadata.name"));
+  const ObjectName object{.space = ask.route.space.value_or(""), .name = name};
+  const EntryPtr current = ask.request.method == "POST" ? nullptr : store_.get(table, object);
+  if (ask.request.method == "DELETE") {
+    ephemera_.remove(ask.resource(), *current);
+    return answer_value(responder, deleted_status(ask.resource(), *current), 200);
+  }
+  auto entry = ephemera_.put(ask.resource(), object, std::move(plan->object), current);
+  if (!entry) return answer_failure(responder, entry.error());
+  answer_object(context_, ask, responder, **entry, plan->status, plan->warnings);
+}
+
+// Each of them is deleted as if it were named; what is gone by then doesn't matter.
+void Server::remove_collection(const Ask& ask, const wire::Responder& responder) {
+  auto filter = filter_of(ask.route, ask.target);
+  if (!filter) return answer_failure(responder, filter.error());
+  const std::string table = store_table(ask.resource());
+  const auto listing =
+      store_.list(table, filter->space, std::nullopt, 0, [&](const Entry& entry) { return filter->wants(entry); });
+  for (const EntryPtr& entry : listing.entries) {
+    if (Ephemera::keeps(ask.resource())) {
+      ephemera_.remove(ask.resource(), *entry);
+      continue;
+    }
+    Ask one = ask;
+    one.route.space = entry->name.space.empty() ? std::nullopt : std::optional(entry->name.space);
+    one.route.name = entry->name.name;
+    auto plan = plan_removal(context_, one, *entry, {});
+    if (!plan) continue;
+    for (api::Execute& wish : plan->wishes) context_.service.execute(std::move(wish), [](const api::Answer&) {});
+  }
+  const Include include = include_of(query(ask.target, "includeObject"));
+  wire::Answer answer{.content_type = "application/json"};
+  answer.body = wire::bytes(
+      render_list(ask.resource(), listing.entries, {.version = listing.version}, ask.form, include, context_.now()));
+  responder.answer(std::move(answer));
+}
+
+Result<PodLaunch> Server::launch(const Cluster& cluster, const Job& job, const NodeShare& share) const {
+  const DocumentKey* key = cluster.document_of(job.id);
+  const Document* document = key == nullptr ? nullptr : cluster.document(*key);
+  if (document == nullptr) return Error{Errc::not_found, "the pod is no more"};
+  const std::string body = TRY(context_.service.payload(document->body));
+  const Value pod = TRY(parse(body));
+  const auto find = [&](const char* table) {
+    return [this, table, space = key->space](std::string_view name) -> std::optional<Value> {
+      const EntryPtr entry = store_.get(table, {.space = space, .name = std::string(name)});
+      return entry ? std::optional(entry->value) : std::nullopt;
+    };
+  };
+  const Node& node = cluster.node(share.node);
+  LaunchLookups lookups{.config_map = find("configmaps"), .secret = find("secrets")};
+  for (const Grant& grant : share.devices) lookups.device_uuids.push_back(cluster.device(grant.device).info.uuid);
+  lookups.cpus = share.cpus;
+  lookups.memory = share.memory;
+  lookups.user = job.uid;
+  lookups.group = job.gid;
+  lookups.node_name = node.name();
+  lookups.host_ip = node.inventory.address;
+  lookups.node_cpu_milli = std::int64_t{node.inventory.cpus} * 1000;
+  lookups.node_memory = node.inventory.memory.count();
+  lookups.node_disk = node.inventory.disk.count();
+  return launch_of(pod, lookups);
+}
+
+void Server::subresource(const Ask& ask, const wire::Responder& responder) {
+  if (ask.route.subresource == "status") return reader_.get(ask, responder);
+  serve_pod_subresource(context_, ask, responder);
+}
+
+}  // namespace drover::kube

@@ -1,0 +1,70 @@
+// The Kubernetes door: an API server over the cluster. Requests come in from wire, reads are answered from
+// the read model, writes become wishes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "api/service.h"
+#include "domain/session.h"
+#include "kube/controller/janitor.h"
+#include "kube/rest/ask.h"
+#include "kube/rest/events.h"
+#include "kube/rest/reader.h"
+#include "kube/rest/watch.h"
+#include "kube/store/feed.h"
+#include "kube/store/store.h"
+#include "wire/http_server.h"
+
+namespace drover::kube {
+
+struct ServerOptions {
+  Identify identify;
+  std::string address;  // host:port as clients reach it
+  std::function<Instant()> now;
+  std::function<void(const std::string&)> say;
+};
+
+class Server {
+ public:
+  Server(api::Service& service, ServerOptions options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Reads the cluster and makes the namespaces that there always are. Answers from then on.
+  void start();
+  // Ends watches; nothing is asked of the cluster any more.
+  void stop();
+  // From any thread.
+  void handle(wire::Request&& request, const wire::Responder& responder);
+  // What a node needs to run a pod; for control's DoorPod.
+  [[nodiscard]] Result<PodLaunch> launch(const Cluster& cluster, const Job& job, const NodeShare& share) const;
+
+ private:
+  void dispatch(Ask ask, const wire::Responder& responder);
+  void write(Ask ask, const wire::Responder& responder);
+  void write_ephemeral(const Ask& ask, const wire::Responder& responder);
+  void remove_collection(const Ask& ask, const wire::Responder& responder);
+  void subresource(const Ask& ask, const wire::Responder& responder);
+  [[nodiscard]] bool serve_fixed(const wire::Request& request, const wire::Target& target,
+                                 const wire::Responder& responder) const;
+  void make_namespaces();
+  void welcome(const User& user);
+
+  const ServerOptions options_;
+  std::mutex welcomed_mutex_;
+  std::set<std::string> welcomed_;  // users whose namespace is there, or was asked for
+  Store store_;
+  Context context_;
+  Ephemera ephemera_;
+  Feed feed_;
+  Watches watches_;
+  Reader reader_;
+  Janitor janitor_;
+};
+
+}  // namespace drover::kube

@@ -1,0 +1,64 @@
+#include "kube/rest/user.h"
+
+#include "base/text.h"
+
+namespace drover::kube {
+namespace {
+
+bool reads(Verb verb) { return verb == Verb::get || verb == Verb::list || verb == Verb::watch; }
+
+// What of the whole cluster everybody may look at.
+bool is_open(std::string_view resource) {
+  return resource == "nodes" || resource == "namespaces" || resource == "priorityclasses";
+}
+
+// Questions about oneself.
+bool is_own_review(const Access& access) {
+  return access.verb == Verb::create && access.resource.starts_with("selfsubject");
+}
+
+bool owns_slurm_job(const Store& store, const User& user, std::string_view name) {
+  const EntryPtr pod = store.get("pods", {.space = std::string(kSlurmSpace), .name = std::string(name)});
+  if (!pod) return false;
+  const Value* labels = at(pod->value, "metadata.labels");
+  return labels != nullptr && text(member(*labels, "drover.dev/user")) == user.name;
+}
+
+}  // namespace
+
+bool is_member(const Store& store, const User& user, std::string_view space) {
+  if (space == user.name) return true;
+  const EntryPtr entry = store.get("namespaces", {.space = "", .name = std::string(space)});
+  const Value* notes = entry ? at(entry->value, "metadata.annotations") : nullptr;
+  if (notes == nullptr) return false;
+  for (const std::string_view member_name : split(text(member(*notes, kMembers)), ',')) {
+    if (trim(member_name) == user.name) return true;
+  }
+  return false;
+}
+
+bool may(const Store& store, const User& user, const Access& access) {
+  if (user.anonymous) return false;
+  if (user.admin || is_own_review(access)) return true;
+  if (reads(access.verb) && is_open(access.resource)) return true;
+  if (access.resource == "nodes" || access.resource == "priorityclasses") return false;
+  if (access.resource == "namespaces") return false;
+  if (access.resource == "leases" && access.space == "kube-node-lease") return reads(access.verb);
+  if (access.space == kSlurmSpace) {
+    if (access.resource != "pods") return reads(access.verb) && access.resource == "events";
+    if (reads(access.verb) && access.subresource.empty()) return true;
+    return owns_slurm_job(store, user, access.name);
+  }
+  return !access.space.empty() && is_member(store, user, access.space);
+}
+
+std::string denial(const User& user, const Access& access) {
+  std::string text = "User \"" + user.name + "\" cannot " + std::string(word(access.verb)) + " resource \"" +
+                     std::string(access.resource);
+  if (!access.subresource.empty()) text += "/" + std::string(access.subresource);
+  text += "\" in API group \"" + std::string(access.group) + "\" ";
+  if (access.space.empty()) return text + "at the cluster scope";
+  return text + "in the namespace \"" + std::string(access.space) + "\"";
+}
+
+}  // namespace drover::kube

@@ -1,0 +1,243 @@
+#include "kube/store/feed.h"
+
+#include <algorithm>
+
+#include "base/overload.h"
+#include "kube/json/parse.h"
+#include "kube/object/node/node_object.h"
+#include "kube/object/pod/slurm_pod.h"
+#include "kube/object/pod/status.h"
+#include "kube/object/pod/unschedulable.h"
+
+namespace drover::kube {
+
+Feed::Feed(api::Service& service, Store& store, std::function<void(const Notice&)> notify)
+    : service_(service), store_(store), notify_(std::move(notify)) {}
+
+void Feed::begin() {
+  cluster_id_ = service_.overview().cluster_id;
+  service_.observe(*this, [this](const Cluster& cluster, Instant now) { restore(cluster, now); });
+}
+
+Value Feed::body_of(const PayloadHash& hash) const {
+  const auto bytes = service_.payload(hash);
+  if (!bytes) return Object{};
+  auto parsed = parse(*bytes);
+  return parsed && parsed->is_object() ? std::move(*parsed) : Value(Object{});
+}
+
+EntryPtr Feed::document_entry(const Cluster& cluster, const DocumentKey& key, const Document& document) {
+  Value body = body_of(document.body);
+  std::uint64_t version = document.version;
+  if (key.kind == "pods") {
+    const Job* job = cluster.job(document.job);
+    if (job != nullptr) {
+      version = std::max(version, job->version);
+      const bool waits = job->phase == Phase::waiting && job->reason != Reason::none;
+      render_pod(body, cluster, *job,
+                 {.waits = waits ? waits_for(cluster, *job) : "", .waits_since = job->submitted});
+    } else {
+      render_pod_without_job(body, "NotFound", "nothing is known of its run any more");
+    }
+  }
+  return make_entry({.space = key.space, .name = key.name}, version, document.made, std::move(body),
+                    document.version);
+}
+
+EntryPtr Feed::slurm_entry(const Cluster& cluster, const Job& job) const {
+  SlurmPodView view{.cluster = cluster_id_};
+  if (job.phase == Phase::waiting && job.reason != Reason::none) {
+    view.pod = {.waits = waits_for(cluster, job), .waits_since = job.submitted};
+  }
+  Value pod = pod_of_slurm_job(cluster, job, view);
+  ObjectName name{.space = view.space, .name = slurm_pod_name(job)};
+  return make_entry(std::move(name), job.version, job.version, std::move(pod));
+}
+
+EntryPtr Feed::node_entry(const Node& node, Instant now) const {
+  const NodeView view{.cluster = cluster_id_, .heard = node.contact == Contact::up ? now : node.contact_since};
+  return make_entry({.space = "", .name = node.name()}, node.version, node.version, node_object(node, view));
+}
+
+std::string Feed::waits_for(const Cluster& cluster, const Job& job) const {
+  const api::Waits waits = service_.why_waiting(cluster, job.id);
+  std::vector<NodesRefusal> refusals;
+  for (const api::Obstacle& obstacle : waits.obstacles) {
+    refusals.push_back({.refusal = obstacle.refusal, .nodes = obstacle.nodes});
+  }
+  return unschedulable_message(waits.nodes, refusals);
+}
+
+void Feed::restore(const Cluster& cluster, Instant now) {
+  restore_tombstones(cluster);
+  for (const auto& [key, document] : cluster.documents()) {
+    store_.restore(key.kind, document_entry(cluster, key, document));
+  }
+  cluster.jobs().each([&](const Job& job) {
+    if (job.pod) return;
+    EntryPtr entry = slurm_entry(cluster, job);
+    slurm_pods_[job.id] = entry->name;
+    store_.restore("pods", std::move(entry));
+  });
+  for (const Node& node : cluster.nodes()) store_.restore("nodes", node_entry(node, now));
+  store_.forget_before("pods", cluster.forgotten_jobs());
+  store_.reached(std::max<std::uint64_t>(1, cluster.version()));
+}
+
+void Feed::restore_tombstones(const Cluster& cluster) {
+  for (const Tombstone& tombstone : cluster.tombstones()) {
+    Value body = body_of(tombstone.body);
+    store_.restore_removed(tombstone.key.kind,
+                           std::make_shared<const Change>(
+                               Change{.version = tombstone.version,
+                                      .kind = ChangeKind::removed,
+                                      .now = make_entry({.space = tombstone.key.space, .name = tombstone.key.name},
+                                                        tombstone.version, tombstone.version, body),
+                                      .before = nullptr}));
+    store_.forget_before(tombstone.key.kind, cluster.forgotten_tombstones());
+  }
+}
+
+Feed::Touched Feed::touched_by(const Cluster& cluster, const std::vector<Event>& facts) {
+  Touched touched;
+  const auto node_and_its_jobs = [&](NodeId id) {
+    touched.nodes.insert(id);
+    const auto& jobs = cluster.node(id).jobs;
+    touched.jobs.insert(jobs.begin(), jobs.end());
+  };
+  for (const Event& fact : facts) {
+    std::visit(Overload{
+                   [&](const DocumentStored& e) { touched.documents.insert(e.key); },
+                   [&](const DocumentRemoved& e) { touched.documents.insert(e.key); },
+                   [&](const NodeRegistered& e) { node_and_its_jobs(e.node); },
+                   [&](const NodeContactChanged& e) { node_and_its_jobs(e.node); },
+                   [&](const NodeDrainChanged& e) { touched.nodes.insert(e.node); },
+                   [&](const NodeMarked& e) { touched.nodes.insert(e.node); },
+                   [&](const ReasonsNoted& e) {
+                     for (const JobReason& note : e.reasons) touched.jobs.insert(note.job);
+                   },
+                   [&](const JobsForgotten& e) { touched.forgotten.insert(e.jobs.begin(), e.jobs.end()); },
+                   [&](const ArrayTaskSplit& e) {
+                     touched.jobs.insert({e.array, e.job});
+                   },
+                   [](const StepPlaced&) {},
+                   [](const StepEnding&) {},
+                   [](const StepShareEnded&) {},
+                   [](const StepEnded&) {},
+                   [](const Configured&) {},
+                   [](const PartitionChanged&) {},
+                   [](const ClockJumped&) {},
+                   [](const JobReserved&) {},
+                   [&](const auto& e) { touched.jobs.insert(e.job); },
+               },
+               fact);
+  }
+  return touched;
+}
+
+void Feed::changed(const Cluster& cluster, Instant now, const std::vector<Event>& facts) {
+  Touched touched = touched_by(cluster, facts);
+  std::vector<Step> steps;
+  for (const JobId id : touched.jobs) {
+    const Job* job = cluster.job(id);
+    if (job == nullptr) continue;
+    if (const DocumentKey* key = cluster.document_of(id)) touched.documents.insert(*key);
+    if (job->pod) continue;
+    EntryPtr entry = slurm_entry(cluster, *job);
+    slurm_pods_[id] = entry->name;
+    steps.push_back({.version = entry->version, .resource = "pods", .name = entry->name, .entry = entry});
+  }
+  for (const DocumentKey& key : touched.documents) {
+    Step step{.resource = key.kind, .name = {.space = key.space, .name = key.name}};
+    if (const Document* document = cluster.document(key)) {
+      step.entry = document_entry(cluster, key, *document);
+      step.version = step.entry->version;
+    } else {
+      const auto& graves = cluster.tombstones();
+      const auto last =
+          std::find_if(graves.rbegin(), graves.rend(), [&](const Tombstone& t) { return t.key == key; });
+      step.version = last == graves.rend() ? cluster.version() : last->version;
+    }
+    steps.push_back(std::move(step));
+  }
+  for (const NodeId id : touched.nodes) {
+    EntryPtr entry = node_entry(cluster.node(id), now);
+    steps.push_back({.version = entry->version, .resource = "nodes", .name = entry->name, .entry = entry});
+  }
+  std::uint64_t version = cluster.forgotten_jobs() - touched.forgotten.size();
+  for (const JobId id : touched.forgotten) {
+    ++version;
+    const auto found = slurm_pods_.find(id);
+    if (found == slurm_pods_.end()) continue;
+    steps.push_back({.version = version, .resource = "pods", .name = found->second, .entry = nullptr});
+    slurm_pods_.erase(found);
+  }
+  std::ranges::stable_sort(steps, {}, &Step::version);
+  for (Step& step : steps) {
+    if (step.entry)
+      store_.put(step.resource, std::move(step.entry));
+    else
+      store_.remove(step.resource, step.name, step.version);
+  }
+  store_.reached(cluster.version());
+  for (const Event& fact : facts) tell_about_pod(cluster, fact);
+}
+
+void Feed::tick(const Cluster&, Instant) {}
+
+void Feed::tell(const Cluster& cluster, JobId job, std::string reason, std::string message, bool warning) {
+  const DocumentKey* key = cluster.document_of(job);
+  if (key == nullptr) return;
+  EntryPtr pod = store_.get("pods", {.space = key->space, .name = key->name});
+  if (!pod) return;
+  notify_({.resource = "pods",
+           .about = std::move(pod),
+           .reason = std::move(reason),
+           .message = std::move(message),
+           .component = "drover-scheduler",
+           .warning = warning});
+}
+
+void Feed::tell_about_pod(const Cluster& cluster, const Event& fact) {
+  if (const auto* placed = std::get_if<JobPlaced>(&fact)) {
+    told_.erase(placed->job);
+    const DocumentKey* key = cluster.document_of(placed->job);
+    if (key == nullptr) return;
+    tell(cluster, placed->job, "Scheduled",
+         "Successfully assigned " + key->space + "/" + key->name + " to " +
+             cluster.node(placed->placement.shares.front().node).name(),
+         false);
+  } else if (const auto* noted = std::get_if<ReasonsNoted>(&fact)) {
+    for (const JobReason& note : noted->reasons) {
+      const Job* job = cluster.job(note.job);
+      if (job == nullptr || !job->pod || job->phase != Phase::waiting || job->reason == Reason::none) continue;
+      std::string message = waits_for(cluster, *job);
+      if (told_[note.job] == message) continue;
+      told_[note.job] = message;
+      tell(cluster, note.job, "FailedScheduling", std::move(message), true);
+    }
+  } else if (const auto* ended = std::get_if<JobEnded>(&fact)) {
+    told_.erase(ended->job);
+  }
+}
+
+void Feed::noted(const Cluster& cluster, JobId id, const std::vector<PodNote>& notes) {
+  const DocumentKey* key = cluster.document_of(id);
+  const Job* job = cluster.job(id);
+  if (key == nullptr || job == nullptr || !job->run->placement) return;
+  const EntryPtr pod = store_.get("pods", {.space = key->space, .name = key->name});
+  if (!pod) return;
+  const std::string& host = cluster.node(job->run->placement->shares.front().node).name();
+  for (const PodNote& note : notes) {
+    notify_({.resource = "pods",
+             .about = pod,
+             .reason = note.reason,
+             .message = note.message,
+             .component = "drover-agent",
+             .host = host,
+             .container = note.container,
+             .warning = note.warning});
+  }
+}
+
+}  // namespace drover::kube

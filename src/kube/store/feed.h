@@ -1,0 +1,72 @@
+// Feeds the read model from the cluster: documents as they are, pods with what their jobs and nodes say,
+// Slurm's jobs as pods of a namespace of their own, nodes. In the log's order, from durable facts alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/service.h"
+#include "kube/store/store.h"
+
+namespace drover::kube {
+
+// What people read in `kubectl describe`: made by the feed, kept by whoever takes it.
+struct Notice {
+  std::string resource;  // "pods", "nodes"
+  EntryPtr about;
+  std::string reason;
+  std::string message;
+  std::string component;  // "drover-scheduler", "drover-agent"
+  std::string host;
+  std::string container;
+  bool warning = false;
+};
+
+class Feed final : public api::Observer {
+ public:
+  Feed(api::Service& service, Store& store, std::function<void(const Notice&)> notify);
+  // Fills the store and follows from then on.
+  void begin();
+
+  void changed(const Cluster& cluster, Instant now, const std::vector<Event>& facts) override;
+  void tick(const Cluster& cluster, Instant now) override;
+  void noted(const Cluster& cluster, JobId job, const std::vector<PodNote>& notes) override;
+
+ private:
+  struct Touched {
+    std::set<DocumentKey> documents;
+    std::set<JobId> jobs;
+    std::set<NodeId> nodes;
+    std::set<JobId> forgotten;
+  };
+  // One object that is to be put or removed, at a version.
+  struct Step {
+    std::uint64_t version = 0;
+    std::string resource;
+    ObjectName name;
+    EntryPtr entry;  // null: it is no more
+  };
+  [[nodiscard]] static Touched touched_by(const Cluster& cluster, const std::vector<Event>& facts);
+  void restore(const Cluster& cluster, Instant now);
+  void restore_tombstones(const Cluster& cluster);
+  [[nodiscard]] EntryPtr document_entry(const Cluster& cluster, const DocumentKey& key, const Document& document);
+  [[nodiscard]] EntryPtr slurm_entry(const Cluster& cluster, const Job& job) const;
+  [[nodiscard]] EntryPtr node_entry(const Node& node, Instant now) const;
+  [[nodiscard]] Value body_of(const PayloadHash& hash) const;
+  [[nodiscard]] std::string waits_for(const Cluster& cluster, const Job& job) const;
+  void tell_about_pod(const Cluster& cluster, const Event& fact);
+  void tell(const Cluster& cluster, JobId job, std::string reason, std::string message, bool warning);
+
+  api::Service& service_;
+  Store& store_;
+  const std::function<void(const Notice&)> notify_;
+  std::string cluster_id_;
+  std::map<JobId, ObjectName> slurm_pods_;  // that are in the store
+  std::map<JobId, std::string> told_;       // why a pod waits, as it was last said
+};
+
+}  // namespace drover::kube

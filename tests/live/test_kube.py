@@ -1,0 +1,299 @@
+"""The Kubernetes door: the real kubectls, watches that outlive droverd, refusals in an API server's words."""
+import contextlib
+import json
+import os
+import random
+import unittest
+
+from cluster import as_root
+from kube import KubeCluster, Watch, kubectls
+
+NOBODY = 65534
+
+
+def config_map(name, **data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+@unittest.skipUnless(kubectls(), "no kubectl on the PATH (Debian: kubernetes-client)")
+class Kubectl(unittest.TestCase):
+    """What every kubectl that is found can do."""
+
+    def test_every_kubectl_reads_and_writes_objects(self):
+        with KubeCluster(nodes=[]) as cluster:
+            for program in kubectls():
+                with self.subTest(program=program):
+                    self._objects(cluster, program)
+
+    def _objects(self, cluster, program):
+        def kubectl(*words, **options):
+            return cluster.kubectl(*words, program=program, **options).stdout
+
+        self.assertIn("configmaps", kubectl("api-resources"))
+        kubectl("create", "namespace", "lab")
+        kubectl("create", "configmap", "settings", "--from-literal=a=1", "-n", "lab")
+        self.assertEqual(kubectl("get", "cm", "settings", "-n", "lab", "-o", "jsonpath={.data.a}"), "1")
+        kubectl("label", "cm", "settings", "tier=gold", "-n", "lab")
+        kubectl("annotate", "cm", "settings", "note=x", "-n", "lab")
+        self.assertRegex(kubectl("get", "cm", "-n", "lab", "-L", "tier"), r"(?m)^settings\s+1\s+\S+\s+gold$")
+        kubectl("patch", "cm", "settings", "-n", "lab", "-p", '{"data":{"b":"2"}}')
+        kubectl("patch", "cm", "settings", "-n", "lab", "--type=json", "-p", '[{"op":"remove","path":"/data/a"}]')
+        kubectl("patch", "cm", "settings", "-n", "lab", "--type=merge", "-p", '{"data":{"c":"3"}}')
+        found = json.loads(kubectl("get", "cm", "settings", "-n", "lab", "-o", "json"))
+        self.assertEqual(found["data"], {"b": "2", "c": "3"})
+        self.assertEqual(found["metadata"]["annotations"]["note"], "x")
+        kubectl("create", "secret", "generic", "key", "--from-literal=p=q", "-n", "lab")
+        self.assertIn("Opaque", kubectl("get", "secret", "-n", "lab"))
+        self.assertEqual(kubectl("get", "cm", "-n", "lab", "-l", "tier in (gold,silver),!none", "-o", "name").strip(),
+                         "configmap/settings")
+        kubectl("delete", "namespace", "lab")
+        self.assertNotEqual(cluster.kubectl("get", "cm", "settings", "-n", "lab", check=False).returncode, 0)
+
+    def test_every_kubectl_cordons_and_marks_nodes_and_slurm_sees_it(self):
+        with KubeCluster() as cluster:
+            for program in kubectls():
+                with self.subTest(program=program):
+                    self._nodes(cluster, program)
+
+    def _nodes(self, cluster, program):
+        def kubectl(*words):
+            return cluster.kubectl(*words, program=program).stdout
+
+        kubectl("cordon", "n1")
+        self.assertIn("SchedulingDisabled", kubectl("get", "node", "n1"))
+        self.assertIn("drain", cluster.run("sinfo", "-h", "-n", "n1", "-o", "%T").stdout)
+        cluster.run("scontrol", "update", "NodeName=n1", "State=RESUME")
+        self.assertNotIn("SchedulingDisabled", kubectl("get", "node", "n1"))
+        kubectl("taint", "node", "n1", "work=none:NoSchedule")
+        kubectl("label", "node", "n1", "rack=r7")
+        self.assertEqual(kubectl("get", "nodes", "-l", "rack=r7", "-o", "name").strip(), "node/n1")
+        kubectl("taint", "node", "n1", "work-")
+        kubectl("label", "node", "n1", "rack-")
+        self.assertIn("gpu-memory", kubectl("get", "nodes", "-L", "gpu-memory").lower())
+        self.assertRegex(kubectl("get", "nodes", "-L", "gpu-memory"), r"(?m)^n1 .* 80$")
+        self.assertIn("nvidia.com/gpu", kubectl("describe", "node", "n1"))
+
+
+class OneLedger(unittest.TestCase):
+    """Both doors show the same work."""
+
+    POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train"},
+           "spec": {"containers": [{"name": "main", "image": "host", "command": ["true"],
+                                    "resources": {"limits": {"nvidia.com/gpu": "9"}}}]}}
+
+    def test_a_pod_waits_in_the_queue_with_every_reason_and_goes_when_deleted(self):
+        with KubeCluster() as cluster:
+            status, made = cluster.api("POST", "/api/v1/namespaces/default/pods", self.POD)
+            self.assertEqual(status, 201, made)
+            self.assertRegex(cluster.run("squeue", "-h", "-o", "%j %T").stdout, r"train PENDING")
+            pod = cluster.until(lambda: self._condition(cluster), "the pod says why it waits")
+            self.assertEqual((pod["reason"], pod["status"]), ("Unschedulable", "False"))
+            self.assertRegex(pod["message"], r"^0/3 nodes are available: .*Insufficient nvidia.com/gpu.*")
+            events = cluster.get("/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=train")
+            self.assertIn("FailedScheduling", [e["reason"] for e in events["items"]])
+            cluster.api("DELETE", "/api/v1/namespaces/default/pods/train")
+            cluster.until(lambda: cluster.api("GET", "/api/v1/namespaces/default/pods/train")[0] == 404, "it is gone")
+            self.assertEqual(cluster.run("squeue", "-h").stdout, "")
+
+    def _condition(self, cluster):
+        pod = cluster.get("/api/v1/namespaces/default/pods/train")
+        found = [c for c in pod["status"].get("conditions", []) if c["type"] == "PodScheduled"]
+        return found[0] if found and found[0].get("message") else None
+
+    def test_slurms_jobs_are_pods_and_deleting_one_is_scancel(self):
+        with KubeCluster() as cluster:
+            job = cluster.wrap("sleep 100", "--mem=10M")
+            cluster.running(job)
+            path = f"/api/v1/namespaces/slurm-jobs/pods/job-{job}"
+            cluster.until(lambda: cluster.api("GET", path)[0] == 200, "the job is a pod")
+            pod = cluster.until(lambda: (lambda p: p["status"]["phase"] == "Running" and p)(cluster.get(path)), "it runs")
+            self.assertEqual((pod["status"]["phase"], pod["spec"]["nodeName"]), ("Running", cluster.queue(job, "%N")))
+            status, refused = cluster.api("POST", "/api/v1/namespaces/slurm-jobs/pods", self.POD)
+            self.assertEqual((status, refused["reason"]), (403, "Forbidden"))
+            self.assertEqual(cluster.api("DELETE", f"/api/v1/namespaces/slurm-jobs/pods/job-{job}")[0], 200)
+            self.assertEqual(cluster.ended(job), ["CANCELLED"])
+
+
+class Watching(unittest.TestCase):
+    PATH = "/api/v1/namespaces/default/configmaps"
+
+    def test_twenty_watchers_miss_nothing_when_droverd_is_killed(self):
+        with KubeCluster(nodes=[]) as cluster:
+            version = cluster.get(self.PATH)["metadata"]["resourceVersion"]
+            watches = [Watch(cluster, self.PATH, version) for _ in range(20)]
+            chance = random.Random(7)
+            written = []
+            for round_number in range(4):
+                with contextlib.closing(cluster.connection()) as connection:
+                    for _ in range(40):
+                        written.append(self._change(cluster, chance, connection))
+                if round_number < 3:
+                    cluster.kill("droverd")
+                    cluster.start_controller()
+            for watch in watches:
+                cluster.until(lambda w=watch: len(w.events) >= len(written) or w.errors, "it has seen the last")
+            for watch in watches:
+                seen = watch.stop()
+                self.assertEqual([event[:2] for event in seen], written)
+                versions = [version for _, _, version in seen]
+                self.assertEqual(versions, sorted(set(versions)))
+                self.assertEqual(watch.errors, [])
+                self.assertGreaterEqual(watch.breaks, 3)
+
+    def _change(self, cluster, chance, connection):
+        """One change that was answered, as a watcher must see it."""
+        def api(*words):
+            return cluster.api(*words, connection=connection)
+        name = f"c{chance.randrange(8)}"
+        one = f"{self.PATH}/{name}"
+        status, found = api("GET", one)
+        if status == 404:
+            status, made = api("POST", self.PATH, config_map(name, n=str(chance.random())))
+            self.assertEqual(status, 201, made)
+            return ("ADDED", name)
+        if chance.randrange(3) == 0:
+            self.assertEqual(api("DELETE", one)[0], 200)
+            return ("DELETED", name)
+        found["data"]["n"] = str(chance.random())
+        status, changed = api("PUT", one, found)
+        self.assertEqual(status, 200, changed)
+        return ("MODIFIED", name)
+
+    def test_a_watch_by_labels_tells_of_what_comes_and_leaves(self):
+        with KubeCluster(nodes=[]) as cluster:
+            version = cluster.get(self.PATH)["metadata"]["resourceVersion"]
+            watch = Watch(cluster, self.PATH + "?labelSelector=a%3Db", version)
+            cluster.api("POST", self.PATH, config_map("x"))
+            label = lambda value: cluster.api("PATCH", f"{self.PATH}/x", {"metadata": {"labels": {"a": value}}},
+                                              {"Content-Type": "application/merge-patch+json"})
+            label("b")
+            label("c")
+            label("b")
+            cluster.api("DELETE", f"{self.PATH}/x")
+            cluster.until(lambda: len(watch.events) == 4, "four events")
+            self.assertEqual([kind for kind, _, _ in watch.stop()], ["ADDED", "DELETED", "ADDED", "DELETED"])
+
+    def test_a_version_from_long_ago_is_gone_and_one_to_come_too_large(self):
+        with KubeCluster(nodes=[]) as cluster:
+            status, answer = cluster.api("GET", self.PATH + "?resourceVersion=99999999")
+            self.assertEqual((status, answer["details"]["causes"][0]["reason"]), (504, "ResourceVersionTooLarge"))
+
+
+class Refusals(unittest.TestCase):
+    """Status, reason and words, and nothing is stored."""
+
+    PODS = "/api/v1/namespaces/default/pods"
+    MAPS = "/api/v1/namespaces/default/configmaps"
+
+    def test_mistakes_get_the_status_that_kubernetes_gives(self):
+        rows = [
+            ("GET", self.PODS + "/nosuch", None, {}, 404, "NotFound", 'pods "nosuch" not found'),
+            ("GET", "/api/v1/nosuch", None, {}, 404, "NotFound", "could not find the requested resource"),
+            ("POST", self.PODS, '{"kind":"Pod"', {}, 400, "BadRequest", "unexpected end of JSON input"),
+            ("POST", self.PODS, "a: b", {"Content-Type": "text/plain"}, 415, "UnsupportedMediaType", "unknown format"),
+            ("GET", self.PODS, None, {"Accept": "text/csv"}, 406, "NotAcceptable", ""),
+            ("POST", self.PODS + "/x", "{}", {}, 405, "MethodNotAllowed", "does not allow this method"),
+            ("GET", self.PODS + "?labelSelector=a%3D%3D%3Db", None, {}, 400, "BadRequest", "unable to parse requirement"),
+            ("GET", self.PODS + "?fieldSelector=spec.nosuch%3D1", None, {}, 400, "BadRequest",
+             "field label not supported: spec.nosuch"),
+            ("GET", self.MAPS + "?limit=1&continue=abc", None, {}, 400, "BadRequest", "continue"),
+            ("POST", "/api/v1/namespaces/none/configmaps", json.dumps(config_map("x")), {}, 404, "NotFound",
+             'namespaces "none" not found'),
+            ("POST", self.MAPS, json.dumps({**config_map("x"), "metadata": {"name": "x", "namespace": "other"}}), {},
+             400, "BadRequest", "does not match the namespace"),
+            ("POST", self.MAPS + "?fieldValidation=Strict", json.dumps({**config_map("x"), "dota": {}}), {}, 400,
+             "BadRequest", 'unknown field \"dota\"'),
+            ("POST", self.MAPS, '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","name":"y"}}',
+             {"X-Strict": "1"}, 201, "", ""),
+            ("POST", self.MAPS, json.dumps(config_map("Bad_Name")), {}, 422, "Invalid", "RFC 1123 subdomain"),
+            ("GET", "/api/v1/namespaces/default/../kube-system/secrets", None, {}, 400, "BadRequest", ""),
+            ("POST", self.MAPS, "{" * 100000, {}, 400, "BadRequest", ""),
+            ("POST", self.MAPS, b"k8s\0\xff\xff\xff\xff", {"Content-Type": "application/vnd.kubernetes.protobuf"}, 400,
+             "BadRequest", "protobuf"),
+            ("POST", self.MAPS, "x" * (4 << 20), {}, 413, "", ""),
+        ]
+        with KubeCluster(nodes=[]) as cluster:
+            for method, path, body, headers, code, reason, words in rows:
+                with self.subTest(method=method, path=path[:80], body=str(body)[:60]):
+                    headers = {"Content-Type": "application/json", **headers} if body is not None else headers
+                    status, answer = cluster.api(method, path, body, headers)
+                    self.assertEqual(status, code, answer)
+                    if code >= 400 and reason:
+                        self.assertEqual((answer["reason"], answer["kind"]), (reason, "Status"))
+                        self.assertIn(words, answer["message"])
+
+    def test_a_stale_version_changes_nothing(self):
+        with KubeCluster(nodes=[]) as cluster:
+            _, made = cluster.api("POST", self.MAPS, config_map("x", a="1"))
+            self.assertEqual(cluster.api("POST", self.MAPS, config_map("x"))[1]["reason"], "AlreadyExists")
+            made["data"]["a"] = "2"
+            self.assertEqual(cluster.api("PUT", f"{self.MAPS}/x", made)[0], 200)
+            made["data"]["a"] = "3"
+            status, answer = cluster.api("PUT", f"{self.MAPS}/x", made)
+            self.assertEqual((status, answer["reason"]), (409, "Conflict"))
+            self.assertEqual(cluster.get(f"{self.MAPS}/x")["data"], {"a": "2"})
+
+    def test_a_dry_run_stores_nothing(self):
+        with KubeCluster(nodes=[]) as cluster:
+            status, shown = cluster.api("POST", self.MAPS + "?dryRun=All", config_map("x", a="1"))
+            self.assertEqual((status, shown["data"]), (201, {"a": "1"}))
+            self.assertEqual(cluster.api("GET", f"{self.MAPS}/x")[0], 404)
+
+    @as_root
+    def test_others_see_only_what_is_theirs(self):
+        with KubeCluster(nodes=[]) as cluster:
+            own = cluster.run("drover", "kubeconfig", user=NOBODY).stdout
+            config = cluster.base / "nobody"
+            config.write_text(own)
+            os.chown(config, NOBODY, NOBODY)
+
+            def nobody(*words):
+                return cluster.kubectl("--kubeconfig", config, *words, check=False)
+
+            cluster.kubectl("create", "secret", "generic", "key", "--from-literal=p=q")
+            self.assertIn("forbidden", nobody("get", "secrets", "-n", "default").stderr)
+            self.assertIn("forbidden", nobody("create", "configmap", "x", "-n", "default").stderr)
+            self.assertIn("forbidden", nobody("get", "pods", "-A").stderr)
+            self.assertIn("forbidden", nobody("create", "namespace", "mine").stderr)
+            self.assertEqual(nobody("get", "namespaces").returncode, 0)
+            self.assertEqual(nobody("create", "configmap", "x").returncode, 0)
+            self.assertEqual(nobody("get", "configmap", "x", "-o", "name").stdout.strip(), "configmap/x")
+            self.assertEqual(nobody("auth", "can-i", "create", "pods").stdout.strip(), "yes")
+            self.assertRegex(nobody("auth", "can-i", "create", "pods", "-n", "default").stdout, "^no")
+
+
+class Owners(unittest.TestCase):
+    MAPS = "/api/v1/namespaces/default/configmaps"
+
+    def test_what_nobody_owns_any_more_goes_too(self):
+        with KubeCluster(nodes=[]) as cluster:
+            _, owner = cluster.api("POST", self.MAPS, config_map("owner"))
+            child = config_map("child")
+            child["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner",
+                                                     "uid": owner["metadata"]["uid"]}]
+            cluster.api("POST", self.MAPS, child)
+            cluster.api("DELETE", f"{self.MAPS}/owner", {"propagationPolicy": "Orphan"})
+            cluster.until(lambda: cluster.api("GET", f"{self.MAPS}/owner")[0] == 404, "the owner is gone")
+            self.assertNotIn("ownerReferences", cluster.get(f"{self.MAPS}/child")["metadata"])
+            _, owner = cluster.api("POST", self.MAPS, config_map("owner"))
+            child["metadata"]["name"] = "second"
+            child["metadata"]["ownerReferences"][0]["uid"] = owner["metadata"]["uid"]
+            cluster.api("POST", self.MAPS, child)
+            cluster.api("DELETE", f"{self.MAPS}/owner", {"propagationPolicy": "Background"})
+            cluster.until(lambda: cluster.api("GET", f"{self.MAPS}/second")[0] == 404, "the dependent is gone")
+            self.assertEqual(cluster.api("GET", f"{self.MAPS}/child")[0], 200)
+
+    def test_a_finalizer_keeps_an_object_until_it_is_taken_off(self):
+        with KubeCluster(nodes=[]) as cluster:
+            held = config_map("held")
+            held["metadata"]["finalizers"] = ["example.com/keep"]
+            cluster.api("POST", self.MAPS, held)
+            cluster.api("DELETE", f"{self.MAPS}/held")
+            self.assertIn("deletionTimestamp", cluster.get(f"{self.MAPS}/held")["metadata"])
+            cluster.api("PATCH", f"{self.MAPS}/held", {"metadata": {"finalizers": None}},
+                        {"Content-Type": "application/merge-patch+json"})
+            self.assertEqual(cluster.api("GET", f"{self.MAPS}/held")[0], 404)
+
+
+if __name__ == "__main__":
+    unittest.main()
