@@ -36,5 +36,8 @@ if(TARGET drover AND TARGET droverd AND TARGET drover-agent AND TARGET drover-sl
   drover_live_test(machines TIMEOUT 900)
   drover_live_test(steps TIMEOUT 600)
   drover_live_test(recipes TIMEOUT 600)
-  drover_live_test(kube TIMEOUT 600)
+  drover_live_test(kube TIMEOUT 900)
+  drover_live_test(kube_python TIMEOUT 300)
+  # Debian's module is of Debian's Python.
+  set_property(TEST live_kube_python APPEND PROPERTY ENVIRONMENT "PATH=/usr/bin:$ENV{PATH}")
 endif()

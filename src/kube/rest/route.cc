@@ -45,7 +45,10 @@ std::string_view query(const wire::Target& target, std::string_view name) {
 
 bool query_flag(const wire::Target& target, std::string_view name) {
   const std::string_view value = query(target, name);
-  return value == "true" || value == "1";
+  for (const std::string_view yes : {"true", "True", "TRUE", "t", "T", "1"}) {  // as Go reads them
+    if (value == yes) return true;
+  }
+  return false;
 }
 
 std::optional<std::int64_t> query_number(const wire::Target& target, std::string_view name) {

@@ -24,7 +24,7 @@ struct Route {
 
 // The value of a query parameter; "" when it isn't there. Of several the first counts.
 [[nodiscard]] std::string_view query(const wire::Target& target, std::string_view name);
-[[nodiscard]] bool query_flag(const wire::Target& target, std::string_view name);  // "true" or "1"
+[[nodiscard]] bool query_flag(const wire::Target& target, std::string_view name);  // "true", "True", "1" ...
 // The whole number there; nothing for none or nonsense.
 [[nodiscard]] std::optional<std::int64_t> query_number(const wire::Target& target, std::string_view name);
 
