@@ -120,6 +120,32 @@ bool labels_hold(const Request& request, const Node& node) {
   });
 }
 
+const LabelTerm* label_against(const Request& request, const Node& node) {
+  if (labels_hold(request, node)) return nullptr;
+  const auto labels = labels_of(node);
+  for (const LabelTerms& terms : request.labels) {
+    for (const LabelTerm& term : terms.all) {
+      if (!holds(term, labels)) return &term;
+    }
+  }
+  return nullptr;
+}
+
+std::string text_of(const LabelTerm& term) {
+  std::string values;
+  for (const std::string& value : term.values) values += (values.empty() ? "" : ",") + value;
+  switch (term.op) {
+    case LabelOp::in: return term.values.size() == 1 ? term.key + "=" + values : term.key + " in (" + values + ")";
+    case LabelOp::not_in:
+      return term.values.size() == 1 ? term.key + "!=" + values : term.key + " notin (" + values + ")";
+    case LabelOp::exists: return term.key;
+    case LabelOp::not_exists: return "!" + term.key;
+    case LabelOp::greater: return term.key + " > " + values;
+    case LabelOp::less: return term.key + " < " + values;
+  }
+  return term.key;
+}
+
 bool tolerates(const Toleration& toleration, const Taint& taint) {
   if (toleration.effect != TaintEffect::any && toleration.effect != taint.effect) return false;
   if (toleration.key.empty()) return toleration.exists;

@@ -21,6 +21,11 @@ namespace drover {
 // One of the alternatives; none asked for: yes.
 [[nodiscard]] bool labels_hold(const Request& request, const Node& node);
 
+// The first condition that the node fails, of the first alternative; nullptr: none.
+[[nodiscard]] const LabelTerm* label_against(const Request& request, const Node& node);
+// "gpu-memory > 40", "zone in (a,b)", "!gone".
+[[nodiscard]] std::string text_of(const LabelTerm& term);
+
 // The first taint that keeps the request off the node; nullptr: none.
 [[nodiscard]] const Taint* taint_against(const Request& request, const Node& node);
 [[nodiscard]] bool tolerates(const Toleration& toleration, const Taint& taint);

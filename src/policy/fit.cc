@@ -75,8 +75,15 @@ std::optional<Refusal> has_features(const Need& need, const Node& node, const Ro
   return Refusal{.code = RefusalCode::no_such_feature, .subject = need.request.features};
 }
 std::optional<Refusal> has_labels(const Need& need, const Node& node, const Room&) {
-  if (labels_hold(need.request, node)) return std::nullopt;
-  return Refusal{.code = RefusalCode::no_such_label, .subject = ""};
+  const LabelTerm* failed = label_against(need.request, node);
+  if (failed == nullptr) return std::nullopt;
+  Refusal refusal{.code = RefusalCode::no_such_label, .subject = text_of(*failed)};
+  const auto labels = labels_of(node);
+  const auto found = labels.find(failed->key);
+  const auto have = found == labels.end() ? std::nullopt : parse_int(found->second);
+  const auto want = failed->op == LabelOp::greater ? parse_int(failed->values.front()) : std::nullopt;
+  if (have && want) refusal.amounts = {{.name = failed->key, .have = *have, .want = *want}};
+  return refusal;
 }
 std::optional<Refusal> is_tolerated(const Need& need, const Node& node, const Room&) {
   const Taint* taint = taint_against(need.request, node);

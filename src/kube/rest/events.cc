@@ -87,6 +87,23 @@ Outcome<EntryPtr> Ephemera::put(const Resource& resource, const ObjectName& name
   return entry;
 }
 
+void Ephemera::renew_lease(const std::string& node, Instant now) {
+  const std::lock_guard lock(mutex_);
+  const ObjectName name{.space = "kube-node-lease", .name = node};
+  const EntryPtr known = store_.get(kLeases, name);
+  const std::uint64_t version = store_.next_own_version(kLeases);
+  Value lease = known ? known->value
+                      : Value(Object{{"kind", "Lease"},
+                                     {"apiVersion", "coordination.k8s.io/v1"},
+                                     {"metadata", Object{{"name", node},
+                                                         {"namespace", name.space},
+                                                         {"uid", new_uid()},
+                                                         {"creationTimestamp", time_text(now)}}},
+                                     {"spec", Object{{"holderIdentity", node}, {"leaseDurationSeconds", 40}}}});
+  lease.as_object()["spec"].as_object()["renewTime"] = micro_time_text(now);
+  store_.put(kLeases, make_entry(name, version, known ? known->made : version, std::move(lease)));
+}
+
 void Ephemera::remove(const Resource& resource, const Entry& entry) {
   const std::lock_guard lock(mutex_);
   const std::string table = store_table(resource);

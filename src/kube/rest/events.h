@@ -23,6 +23,8 @@ class Ephemera {
   [[nodiscard]] Outcome<EntryPtr> put(const Resource& resource, const ObjectName& name, Value object,
                                       const EntryPtr& current);
   void remove(const Resource& resource, const Entry& entry);
+  // The lease by which others see that a node is heard of.
+  void renew_lease(const std::string& node, Instant now);
   void forget_old(Instant now);
 
   [[nodiscard]] static bool keeps(const Resource& resource) {

@@ -54,7 +54,8 @@ Server::Server(api::Service& service, ServerOptions options)
                .self = {.uid = 0, .gid = 0, .user = "root", .group = "root"},
                .now = options_.now},
       ephemera_(store_),
-      feed_(service, store_, [this](const Notice& notice) { ephemera_.tell(notice, context_.now()); }),
+      feed_(service, store_, [this](const Notice& notice) { ephemera_.tell(notice, context_.now()); },
+            [this](const std::string& node) { hear(node); }),
       watches_(store_),
       reader_(context_, watches_),
       janitor_(context_) {}
@@ -65,6 +66,12 @@ void Server::start() {
   feed_.begin();
   make_namespaces();
   janitor_.start();
+}
+
+void Server::hear(const std::string& node) {
+  const Instant now = context_.now();
+  ephemera_.renew_lease(node, now);
+  ephemera_.forget_old(now);
 }
 
 void Server::stop() {

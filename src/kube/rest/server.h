@@ -54,6 +54,7 @@ class Server {
                                  const wire::Responder& responder) const;
   void make_namespaces();
   void welcome(const User& user);
+  void hear(const std::string& node);
 
   const ServerOptions options_;
   std::mutex welcomed_mutex_;

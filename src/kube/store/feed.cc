@@ -8,11 +8,17 @@
 #include "kube/object/pod/slurm_pod.h"
 #include "kube/object/pod/status.h"
 #include "kube/object/pod/unschedulable.h"
+#include "os/clock.h"
 
 namespace drover::kube {
 
-Feed::Feed(api::Service& service, Store& store, std::function<void(const Notice&)> notify)
-    : service_(service), store_(store), notify_(std::move(notify)) {}
+namespace {
+constexpr Duration kLeaseEvery = seconds(10);
+}
+
+Feed::Feed(api::Service& service, Store& store, std::function<void(const Notice&)> notify,
+           std::function<void(const std::string&)> heard)
+    : service_(service), store_(store), notify_(std::move(notify)), heard_(std::move(heard)) {}
 
 void Feed::begin() {
   cluster_id_ = service_.overview().cluster_id;
@@ -183,7 +189,15 @@ void Feed::changed(const Cluster& cluster, Instant now, const std::vector<Event>
   for (const Event& fact : facts) tell_about_pod(cluster, fact);
 }
 
-void Feed::tick(const Cluster&, Instant) {}
+// Cluster time stands still where nothing happens: the caller's clock says when.
+void Feed::tick(const Cluster& cluster, Instant) {
+  const Duration now = since_boot();
+  if (heard_at_ != Duration{0} && now - heard_at_ < kLeaseEvery) return;
+  heard_at_ = now;
+  for (const Node& node : cluster.nodes()) {
+    if (node.contact == Contact::up) heard_(node.name());
+  }
+}
 
 void Feed::tell(const Cluster& cluster, JobId job, std::string reason, std::string message, bool warning) {
   const DocumentKey* key = cluster.document_of(job);

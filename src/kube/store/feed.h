@@ -28,7 +28,9 @@ struct Notice {
 
 class Feed final : public api::Observer {
  public:
-  Feed(api::Service& service, Store& store, std::function<void(const Notice&)> notify);
+  // `heard` is told now and then of every node that is heard of.
+  Feed(api::Service& service, Store& store, std::function<void(const Notice&)> notify,
+       std::function<void(const std::string& node)> heard);
   // Fills the store and follows from then on.
   void begin();
 
@@ -64,6 +66,8 @@ class Feed final : public api::Observer {
   api::Service& service_;
   Store& store_;
   const std::function<void(const Notice&)> notify_;
+  const std::function<void(const std::string&)> heard_;
+  Duration heard_at_{0};  // since boot
   std::string cluster_id_;
   std::map<JobId, ObjectName> slurm_pods_;  // that are in the store
   std::map<JobId, std::string> told_;       // why a pod waits, as it was last said

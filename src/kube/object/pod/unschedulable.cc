@@ -73,7 +73,11 @@ std::string refusal_phrase(const Refusal& refusal) {
     return std::string("Insufficient ") + resource.name + numbers(refusal, resource.have);
   }
   if (refusal.code == RefusalCode::no_such_label || refusal.code == RefusalCode::node_excluded) {
-    return "node(s) didn't match Pod's node affinity/selector";
+    std::string phrase = "node(s) didn't match Pod's node affinity/selector";
+    if (refusal.code == RefusalCode::node_excluded || refusal.subject.empty()) return phrase;
+    phrase += " (" + refusal.subject;
+    if (!refusal.amounts.empty()) phrase += ": at most " + std::to_string(refusal.amounts.front().have);
+    return phrase + ")";
   }
   return node_phrase(refusal);
 }
