@@ -127,11 +127,16 @@ void default_tolerations(Object& spec) {
   }
 }
 
+// The class's word stands before the pod's own; a number without a class is validate_pod's to
+// refuse.
 void default_priority(Object& spec, const std::optional<PriorityChoice>& priority) {
-  if (priority && !priority->name.empty()) fallback(spec, "priorityClassName", priority->name);
-  fallback(spec, "priority", priority ? priority->value : 0);
-  fallback(spec, "preemptionPolicy",
-           priority ? std::string_view(priority->preemption) : "PreemptLowerPriority");
+  if (priority) {
+    fallback(spec, "priorityClassName", priority->name);
+    spec["priority"] = priority->value;
+    spec["preemptionPolicy"] = priority->preemption;
+  }
+  fallback(spec, "priority", 0);
+  fallback(spec, "preemptionPolicy", "PreemptLowerPriority");
 }
 
 void default_account(Object& spec) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "kube/object/pod/container.h"
+#include "kube/object/pod/launch/container.h"
+#include "kube/object/pod/launch/volumes.h"
 #include "kube/object/pod/parts.h"
-#include "kube/object/pod/volumes.h"
 
 namespace drover::kube {
 namespace {

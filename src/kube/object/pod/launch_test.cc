@@ -3,8 +3,8 @@
 #include <map>
 
 #include "kube/json/parse.h"
-#include "kube/object/pod/expand.h"
 #include "kube/object/pod/launch.h"
+#include "kube/object/pod/launch/expand.h"
 #include "kube/schema/base64.h"
 
 namespace drover::kube {

@@ -67,6 +67,9 @@ TEST(PodDefaults, MakeASecondRoundChangeNothing) {
   const Value once = pod;
   default_pod(pod, {.user = 2000, .group = 200}, std::nullopt);
   EXPECT_TRUE(same(once, pod));
+  make_object(pod.as_object(), "spec")["priority"] = 1'000'000;
+  default_pod(pod, {.user = 1000, .group = 100}, PriorityChoice{.name = "high", .value = 7});
+  EXPECT_TRUE(same(once, pod));
   const Value& container = pod.at("spec").at("containers").at(0);
   EXPECT_EQ(text_at(container, "imagePullPolicy"), "Always");
   EXPECT_EQ(print(container.at("ports")),

@@ -1,9 +1,9 @@
 #include "kube/object/pod/status.h"
 
-#include "kube/object/pod/conditions.h"
-#include "kube/object/pod/container_status.h"
-#include "kube/object/pod/phase.h"
 #include "kube/object/pod/resources.h"
+#include "kube/object/pod/status/conditions.h"
+#include "kube/object/pod/status/container_status.h"
+#include "kube/object/pod/status/phase.h"
 #include "kube/object/times.h"
 
 namespace drover::kube {

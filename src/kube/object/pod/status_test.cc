@@ -2,9 +2,9 @@
 
 #include "kube/json/parse.h"
 #include "kube/json/print.h"
-#include "kube/object/pod/container_status.h"
-#include "kube/object/pod/phase.h"
 #include "kube/object/pod/status.h"
+#include "kube/object/pod/status/container_status.h"
+#include "kube/object/pod/status/phase.h"
 #include "kube/object/pod/unschedulable.h"
 
 namespace drover::kube {

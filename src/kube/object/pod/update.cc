@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "kube/object/metadata.h"
-#include "kube/object/pod/checks.h"
+#include "kube/object/pod/check/checks.h"
 #include "kube/object/pod/validate.h"
 
 namespace drover::kube {
@@ -69,6 +69,15 @@ void check_tolerations(Problems& problems, const Value& was, const Value& now) {
   }
 }
 
+// The job has been asked for with it.
+void check_condition(Problems& problems, const Value& was, const Value& now) {
+  if (annotation_of(was, kGpuConditionAnnotation) == annotation_of(now, kGpuConditionAnnotation)) {
+    return;
+  }
+  problems.forbidden((Path("metadata") / "annotations").key(kGpuConditionAnnotation),
+                     "it can't be changed once the pod is there");
+}
+
 }  // namespace
 
 Problems validate_pod_update(const Value& was, const Value& now) {
@@ -76,6 +85,7 @@ Problems validate_pod_update(const Value& was, const Value& now) {
   check_deadline(problems, was, now);
   check_tolerations(problems, was, now);
   check_images(problems, now);
+  check_condition(problems, was, now);
   if (!same(rest_of(was), rest_of(now))) problems.forbidden(Path("spec"), kOnlyThese);
   return problems;
 }

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "kube/object/metadata.h"
-#include "kube/object/pod/checks.h"
+#include "kube/object/pod/check/checks.h"
 #include "kube/select/names.h"
 
 namespace drover::kube {
@@ -27,6 +27,13 @@ void warn_of_idle_fields(Problems& problems, const Value& spec, const Path& path
   for (const Idle& idle : kIdle) {
     if (is_given(member(spec, idle.field))) problems.warn(path / idle.field, idle.text);
   }
+}
+
+// Only a class gives a pod a priority, or whoever writes the largest number would be first.
+void check_priority(Problems& problems, const Value& spec, const Path& path) {
+  if (!text_at(spec, "priorityClassName").empty()) return;
+  if (integer_at(spec, "priority").value_or(0) == 0) return;
+  problems.forbidden(path / "priority", "it comes from the pod's priorityClassName alone");
 }
 
 void check_numbers(Problems& problems, const Value& spec, const Path& path) {
@@ -86,6 +93,7 @@ void check_spec(Problems& problems, const Value& spec, const Path& path) {
   }
   for (const char* field : kUnserved) check_unserved(problems, spec, field, path);
   check_numbers(problems, spec, path);
+  check_priority(problems, spec, path);
   check_aliases(problems, spec, path);
   check_overhead(problems, spec, path);
   warn_of_idle_fields(problems, spec, path);

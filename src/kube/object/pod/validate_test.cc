@@ -25,14 +25,17 @@ Problems checked(Value pod, const PodRules& rules = kRoot) {
 Problems spec_with(const std::string& members, const PodRules& rules = kRoot) {
   const std::string more = members.empty() ? "" : "," + members;
   return checked(
-      json(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}])" + more + "}}"), rules);
+      json(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}])" + more +
+           "}}"),
+      rules);
 }
 std::string spec(const std::string& members, const PodRules& rules = kRoot) {
   return spec_with(members, rules).text();
 }
-std::string container(const std::string& members, const PodRules& rules = kRoot) {
-  return checked(json(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i",)" +
-                      members + R"(}],"volumes":[{"name":"v","emptyDir":{}}]}})"),
+std::string container(const std::string& members, const PodRules& rules = kRoot,
+                      const std::string& image = "i") {
+  return checked(json(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":")" +
+                      image + "\"," + members + R"(}],"volumes":[{"name":"v","emptyDir":{}}]}})"),
                  rules)
       .text();
 }
@@ -72,54 +75,61 @@ TEST(PodRules, CheckContainers) {
             "spec.containers: Required value");
   EXPECT_EQ(spec(R"("initContainers":[{"name":"c","image":"i"}])"),
             "spec.containers[0].name: Duplicate value: \"c\"");
-  for (const Case& c : {
-           Case{R"("command":["a"],"args":["b"],"workingDir":"/w","stdin":true,"tty":true)", "[]"},
-           Case{R"("imagePullPolicy":"Often")",
-                "spec.containers[0].imagePullPolicy: Unsupported value: \"Often\": supported values: "
-                "\"Always\", \"IfNotPresent\", \"Never\""},
-           Case{R"("ports":[{"containerPort":0}])",
-                "spec.containers[0].ports[0].containerPort: Invalid value: 0: must be between 1 and "
-                "65535, inclusive"},
-           Case{R"("ports":[{"name":"a","containerPort":1},{"name":"a","containerPort":2}])",
-                "spec.containers[0].ports[1].name: Duplicate value: \"a\""},
-           Case{R"("env":[{"name":"1A","value":"x"}])", ""},
-           Case{R"("env":[{"name":"A","valueFrom":{}}])",
-                "spec.containers[0].env[0].valueFrom: Invalid value: \"\": must specify one of: "
-                "`fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"},
-           Case{R"("env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"spec.x"}}}])",
-                "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Unsupported value: "
-                "\"spec.x\": supported values: \"metadata.name\", \"metadata.namespace\", "
-                "\"metadata.uid\", \"spec.nodeName\", \"spec.serviceAccountName\", "
-                "\"status.hostIP\", \"status.hostIPs\", \"status.podIP\", \"status.podIPs\""},
-           Case{R"("env":[{"name":"A","valueFrom":{"fileKeyRef":{"path":"x"}}}])",
-                "spec.containers[0].env[0].valueFrom.fileKeyRef: Forbidden: drover does not serve it"},
-           Case{R"("envFrom":[{"secretRef":{}}])",
-                "spec.containers[0].envFrom[0].secretRef.name: Required value"},
-           Case{R"("volumeMounts":[{"name":"v","mountPath":"/v"}])", "[]"},
-           Case{R"("volumeMounts":[{"name":"w","mountPath":"/v"}])",
-                "spec.containers[0].volumeMounts[0].name: Not found: \"w\""},
-           Case{R"("volumeMounts":[{"name":"v","mountPath":"/v"},{"name":"v","mountPath":"/v"}])",
-                "spec.containers[0].volumeMounts[1].mountPath: Invalid value: \"/v\": must be unique"},
-           Case{R"("volumeMounts":[{"name":"v","mountPath":"/v","subPath":"a/../b"}])",
-                "spec.containers[0].volumeMounts[0].subPath: Invalid value: \"a/../b\": must not "
-                "contain '..'"},
-           Case{R"("volumeMounts":[{"name":"v","mountPath":"/v","subPathExpr":"$A"}])",
-                "spec.containers[0].volumeMounts[0].subPathExpr: Forbidden: drover does not serve it"},
-           Case{R"("lifecycle":{"preStop":{"httpGet":{"port":1}}})",
-                "spec.containers[0].lifecycle.preStop.httpGet: Forbidden: drover runs only commands "
-                "here"},
-           Case{R"("lifecycle":{"postStart":{"exec":{"command":["a"]}},"preStop":{"sleep":{"seconds":1}}})",
-                "[]"},
-           Case{R"("restartPolicy":"Always")",
-                "spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers"},
-}) {
-  const std::string text = container(c.members);
-  if (c.text.empty()) {
-    EXPECT_NE(text, "[]") << c.members;
-  } else {
-    EXPECT_EQ(text, c.text) << c.members;
+  for (
+      const Case& c : {
+          Case{R"("command":["a"],"args":["b"],"workingDir":"/w","stdin":true,"tty":true)", "[]"},
+          Case{
+              R"("imagePullPolicy":"Often")",
+              "spec.containers[0].imagePullPolicy: Unsupported value: \"Often\": supported values: "
+              "\"Always\", \"IfNotPresent\", \"Never\""},
+          Case{R"("ports":[{"containerPort":0}])",
+               "spec.containers[0].ports[0].containerPort: Invalid value: 0: must be between 1 and "
+               "65535, inclusive"},
+          Case{R"("ports":[{"name":"a","containerPort":1},{"name":"a","containerPort":2}])",
+               "spec.containers[0].ports[1].name: Duplicate value: \"a\""},
+          Case{R"("env":[{"name":"1A","value":"x"}])", ""},
+          Case{R"("env":[{"name":"A","valueFrom":{}}])",
+               "spec.containers[0].env[0].valueFrom: Invalid value: \"\": must specify one of: "
+               "`fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"},
+          Case{R"("env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"spec.x"}}}])",
+               "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Unsupported value: "
+               "\"spec.x\": supported values: \"metadata.name\", \"metadata.namespace\", "
+               "\"metadata.uid\", \"spec.nodeName\", \"spec.serviceAccountName\", "
+               "\"status.hostIP\", \"status.hostIPs\", \"status.podIP\", \"status.podIPs\""},
+          Case{R"("env":[{"name":"A","valueFrom":{"fileKeyRef":{"path":"x"}}}])",
+               "spec.containers[0].env[0].valueFrom.fileKeyRef: Forbidden: drover does not serve "
+               "it"},
+          Case{R"("envFrom":[{"secretRef":{}}])",
+               "spec.containers[0].envFrom[0].secretRef.name: Required value"},
+          Case{R"("volumeMounts":[{"name":"v","mountPath":"/v"}])", "[]"},
+          Case{R"("volumeMounts":[{"name":"w","mountPath":"/v"}])",
+               "spec.containers[0].volumeMounts[0].name: Not found: \"w\""},
+          Case{R"("volumeMounts":[{"name":"v","mountPath":"/v"},{"name":"v","mountPath":"/v"}])",
+               "spec.containers[0].volumeMounts[1].mountPath: Invalid value: \"/v\": must be "
+               "unique"},
+          Case{R"("volumeMounts":[{"name":"v","mountPath":"/v","subPath":"a/../b"}])",
+               "spec.containers[0].volumeMounts[0].subPath: Invalid value: \"a/../b\": must not "
+               "contain '..'"},
+          Case{R"("volumeMounts":[{"name":"v","mountPath":"/v","subPathExpr":"$A"}])",
+               "spec.containers[0].volumeMounts[0].subPathExpr: Forbidden: drover does not serve "
+               "it"},
+          Case{R"("lifecycle":{"preStop":{"httpGet":{"port":1}}})",
+               "spec.containers[0].lifecycle.preStop.httpGet: Forbidden: drover runs only commands "
+               "here"},
+          Case{
+              R"("lifecycle":{"postStart":{"exec":{"command":["a"]}},"preStop":{"sleep":{"seconds":1}}})",
+              "[]"},
+          Case{R"("restartPolicy":"Always")",
+               "spec.containers[0].restartPolicy: Forbidden: may not be set for non-init "
+               "containers"},
+      }) {
+    const std::string text = container(c.members);
+    if (c.text.empty()) {
+      EXPECT_NE(text, "[]") << c.members;
+    } else {
+      EXPECT_EQ(text, c.text) << c.members;
+    }
   }
-}
 }
 
 TEST(PodRules, CheckResources) {
@@ -287,11 +297,24 @@ TEST(PodRules, NameWhatIsNotServed) {
     EXPECT_NE(text.find("Forbidden: drover does not serve it"), std::string::npos)
         << members << text;
   }
+  EXPECT_EQ(spec(R"("priority":1000000)"),
+            "spec.priority: Forbidden: it comes from the pod's priorityClassName alone");
   EXPECT_EQ(spec(R"("schedulerName":"volcano")"),
             "spec.schedulerName: Unsupported value: \"volcano\": supported values: "
             "\"default-scheduler\", \"drover\"");
   EXPECT_EQ(spec(R"("os":{"name":"windows"})"),
             "spec.os.name: Unsupported value: \"windows\": supported values: \"linux\"");
+  EXPECT_EQ(
+      container(R"("stdin":true,"livenessProbe":{"exec":{"command":["a"]}})", kRoot, "host"),
+      "[spec.containers[0].stdin: Forbidden: a process of the host (image \"host\") can't have "
+      "it, spec.containers[0].livenessProbe.exec: Forbidden: a process of the host (image "
+      "\"host\") can't have it]");
+  EXPECT_EQ(container(R"("readinessProbe":{"tcpSocket":{"port":1}})", kRoot, "host"), "[]");
+  EXPECT_EQ(spec(R"("initContainers":[{"name":"h","image":"host"}])"),
+            "spec.containers[0].image: Forbidden: a pod is either of images or of the host");
+  EXPECT_EQ(spec_with(R"("volumes":[{"name":"v","emptyDir":{"sizeLimit":"1Gi"}}])").warnings(),
+            (std::vector<std::string>{
+                "spec.volumes[0].emptyDir.sizeLimit: only that of medium Memory is watched"}));
   const Problems idle = spec_with(R"("imagePullSecrets":[{"name":"r"}],"subdomain":"s")");
   EXPECT_TRUE(idle.none());
   EXPECT_EQ(idle.warnings().front(),
@@ -313,6 +336,8 @@ TEST(PodRules, LetFewThingsChange) {
   };
   EXPECT_EQ(changed([](Value&) {}), "");
   EXPECT_EQ(changed(set("metadata", "labels", Object{{"a", "b"}})), "");
+  EXPECT_EQ(changed(set("metadata", "annotations", Object{{"drover.dev/gpu", "gpu_memory>=1GB"}})),
+            "metadata.annotations[drover.dev/gpu]: Forbidden: it can't be changed once t");
   EXPECT_EQ(changed(set("spec", "activeDeadlineSeconds", 30)), "");
   EXPECT_EQ(changed(set("spec", "activeDeadlineSeconds", 90)),
             "spec.activeDeadlineSeconds: Invalid value: 90: must be less than or equal t");

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "kube/json/print.h"
-#include "kube/object/pod/checks.h"
-#include "kube/object/pod/field_ref.h"
+#include "kube/object/pod/check/checks.h"
+#include "kube/object/pod/launch/field_ref.h"
 
 namespace drover::kube {
 namespace {

@@ -1,4 +1,4 @@
-#include "kube/object/pod/conditions.h"
+#include "kube/object/pod/status/conditions.h"
 
 #include "base/text.h"
 #include "kube/object/times.h"

@@ -1,7 +1,7 @@
-#include "kube/object/pod/volumes.h"
+#include "kube/object/pod/launch/volumes.h"
 
-#include "kube/object/pod/environment.h"
-#include "kube/object/pod/field_ref.h"
+#include "kube/object/pod/launch/environment.h"
+#include "kube/object/pod/launch/field_ref.h"
 #include "kube/object/pod/parts.h"
 
 namespace drover::kube {

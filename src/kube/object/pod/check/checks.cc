@@ -1,4 +1,4 @@
-#include "kube/object/pod/checks.h"
+#include "kube/object/pod/check/checks.h"
 
 #include <algorithm>
 #include <set>

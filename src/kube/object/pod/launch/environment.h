@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "kube/object/pod/expand.h"
 #include "kube/object/pod/launch.h"
+#include "kube/object/pod/launch/expand.h"
 
 namespace drover::kube {
 

@@ -1,4 +1,4 @@
-#include "kube/object/pod/expand.h"
+#include "kube/object/pod/launch/expand.h"
 
 #include <algorithm>
 

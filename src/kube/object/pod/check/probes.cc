@@ -1,8 +1,8 @@
 // Probes of a container.
 #include <array>
 
-#include "kube/object/pod/checks.h"
-#include "kube/object/pod/container.h"
+#include "kube/object/pod/check/checks.h"
+#include "kube/object/pod/launch/container.h"
 
 namespace drover::kube {
 namespace {

@@ -1,4 +1,4 @@
-#include "kube/object/pod/phase.h"
+#include "kube/object/pod/status/phase.h"
 
 #include <algorithm>
 

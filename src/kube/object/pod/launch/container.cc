@@ -1,9 +1,9 @@
-#include "kube/object/pod/container.h"
+#include "kube/object/pod/launch/container.h"
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "kube/object/pod/environment.h"
+#include "kube/object/pod/launch/environment.h"
 
 namespace drover::kube {
 namespace {

@@ -1,7 +1,7 @@
 // Where a pod may run: selectors, affinity, tolerations, the condition on GPUs.
 #include "domain/condition.h"
 #include "kube/object/metadata.h"
-#include "kube/object/pod/checks.h"
+#include "kube/object/pod/check/checks.h"
 #include "kube/select/names.h"
 #include "kube/select/requirement.h"
 

@@ -1,6 +1,6 @@
-#include "kube/object/pod/environment.h"
+#include "kube/object/pod/launch/environment.h"
 
-#include "kube/object/pod/field_ref.h"
+#include "kube/object/pod/launch/field_ref.h"
 #include "kube/object/pod/parts.h"
 #include "kube/schema/base64.h"
 #include "kube/select/names.h"

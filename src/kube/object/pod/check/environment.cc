@@ -1,8 +1,8 @@
 // A container's variables and where their values come from.
 #include <array>
 
-#include "kube/object/pod/checks.h"
-#include "kube/object/pod/field_ref.h"
+#include "kube/object/pod/check/checks.h"
+#include "kube/object/pod/launch/field_ref.h"
 #include "kube/select/names.h"
 
 namespace drover::kube {

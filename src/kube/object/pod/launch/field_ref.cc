@@ -1,4 +1,4 @@
-#include "kube/object/pod/field_ref.h"
+#include "kube/object/pod/launch/field_ref.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "kube/object/pod/container_status.h"
+#include "kube/object/pod/status/container_status.h"
 
 #include "kube/object/times.h"
 

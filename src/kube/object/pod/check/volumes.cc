@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "kube/object/pod/checks.h"
-#include "kube/object/pod/field_ref.h"
+#include "kube/object/pod/check/checks.h"
+#include "kube/object/pod/launch/field_ref.h"
 #include "kube/select/names.h"
 
 namespace drover::kube {
@@ -110,6 +110,9 @@ void check_empty(Problems& problems, const Value& source, const Path& path) {
   if (!size) return problems.invalid(path / "sizeLimit", *limit, size.error().message);
   if (*size < Quantity{}) {
     problems.forbidden(path / "sizeLimit", "SizeLimit field must be a valid resource quantity");
+  }
+  if (text_at(source, "medium") != "Memory") {
+    problems.warn(path / "sizeLimit", "only that of medium Memory is watched");
   }
 }
 

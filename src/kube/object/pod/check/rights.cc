@@ -1,7 +1,7 @@
 // What a pod may do on its node beside computing: users, capabilities, the host's own things.
 #include <algorithm>
 
-#include "kube/object/pod/checks.h"
+#include "kube/object/pod/check/checks.h"
 
 namespace drover::kube {
 namespace {

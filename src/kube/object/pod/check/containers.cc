@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "kube/object/pod/checks.h"
-#include "kube/object/pod/container.h"
+#include "kube/object/pod/check/checks.h"
+#include "kube/object/pod/launch/container.h"
 #include "kube/select/names.h"
 
 namespace drover::kube {
@@ -95,6 +95,28 @@ void check_image(Problems& problems, const ContainerPart& part) {
              {"Always", "IfNotPresent", "Never"});
 }
 
+// A process of the host has no container runtime to do these.
+void check_host_process(Problems& problems, const ContainerPart& part) {
+  constexpr const char* kWhy = "a process of the host (image \"host\") can't have it";
+  const Value& container = *part.value;
+  for (const char* field : {"stdin", "tty", "lifecycle"}) {
+    check_unserved(problems, container, field, part.path, kWhy);
+  }
+  for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"}) {
+    const Value* given = member(container, probe);
+    if (given != nullptr) check_unserved(problems, *given, "exec", part.path / probe, kWhy);
+  }
+  const Value* security = member(container, "securityContext");
+  if (security == nullptr) return;
+  const Path path = part.path / "securityContext";
+  check_unserved(problems, *security, "privileged", path, kWhy);
+  if (is_given(at(*security, "capabilities.add"))) {
+    problems.forbidden(path / "capabilities" / "add", kWhy);
+  }
+}
+
+bool is_host(const ContainerPart& part) { return text_at(*part.value, "image") == "host"; }
+
 void check_container(Problems& problems, const Value& pod, const ContainerPart& part) {
   if (part.name().empty()) {
     problems.required(part.path / "name");
@@ -118,6 +140,7 @@ void check_container(Problems& problems, const Value& pod, const ContainerPart& 
   check_mounts(problems, pod, part);
   check_probes(problems, part);
   check_resources(problems, part);
+  if (is_host(part)) check_host_process(problems, part);
 }
 
 }  // namespace
@@ -135,6 +158,10 @@ void check_containers(Problems& problems, const Value& pod) {
     check_container(problems, pod, part);
     if (!part.name().empty() && !names.insert(part.name()).second) {
       problems.duplicate(part.path / "name", part.name());
+    }
+    const bool named = !text_at(*part.value, "image").empty();
+    if (named && is_host(part) != is_host(parts.front())) {
+      problems.forbidden(part.path / "image", "a pod is either of images or of the host");
     }
   }
 }
