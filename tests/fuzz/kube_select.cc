@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)quantity->milli();
     const auto again = Quantity::parse(quantity->text());
     CHECK(again.has_value() && *again == *quantity && again->text() == quantity->text());
+    CHECK(!is_canonical(text) || quantity->text() == text);
   }
   if (const auto moment = parse_time(text)) {
     const std::string micro = micro_time_text(*moment);

@@ -182,6 +182,7 @@ class Conform {
   }
 
   static Status quantity(Value& value) {
+    if (is_canonical(text(&value))) return Done{};
     const std::string canonical = TRY(Quantity::from(value)).text();
     if (text(&value) != canonical) value = canonical;
     return Done{};

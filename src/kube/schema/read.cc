@@ -184,6 +184,9 @@ class SchemaReader {
     TRY(add_members(message, message, 0));
     for (const Field& field : message.fields) message.by_number.push_back(&field);
     std::ranges::sort(message.by_name, {}, &Field::name);
+    message.by_length = message.by_name;
+    std::ranges::stable_sort(message.by_length, {},
+                             [](const Field* field) { return field->name.size(); });
     std::ranges::sort(message.by_number, {}, &Field::number);
     if (std::ranges::adjacent_find(message.by_name, {}, &Field::name) != message.by_name.end() ||
         std::ranges::adjacent_find(message.by_number, {}, &Field::number) !=

@@ -8,8 +8,12 @@
 namespace drover::kube {
 
 const Field* Message::find(std::string_view json_name) const {
-  const auto it = std::ranges::lower_bound(by_name, json_name, {}, &Field::name);
-  return it == by_name.end() || (*it)->name != json_name ? nullptr : *it;
+  const auto size_of = [](const Field* field) { return field->name.size(); };
+  auto it = std::ranges::lower_bound(by_length, json_name.size(), {}, size_of);
+  for (; it != by_length.end() && (*it)->name.size() == json_name.size(); ++it) {
+    if ((*it)->name == json_name) return *it;
+  }
+  return nullptr;
 }
 
 const Field* Message::find(std::uint32_t number) const {

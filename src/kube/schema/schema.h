@@ -70,7 +70,9 @@ struct Message {
   // All that an object may hold, inlined fields resolved, by name.
   [[nodiscard]] std::span<const Field* const> members() const { return by_name; }
 
-  std::vector<const Field*> by_name;  // sorted; filled when the schema is complete
+  // Filled when the schema is complete. The lookup compares lengths first: most names differ there.
+  std::vector<const Field*> by_name;
+  std::vector<const Field*> by_length;
   std::vector<const Field*> by_number;
 };
 

@@ -53,4 +53,8 @@ class Quantity {
   friend class QuantityReader;
 };
 
+// True for the usual short forms that are canonical already ("2", "500m", "64Gi"): quick to see, and
+// most amounts are. False says nothing.
+[[nodiscard]] bool is_canonical(std::string_view text);
+
 }  // namespace drover::kube

@@ -58,6 +58,16 @@ TEST(Quantity, ReadsAndPrintsAsKubernetes) {
   }
 }
 
+TEST(Quantity, SeesCanonicalTextsQuickly) {
+  for (const char* text : {"1", "999", "500m", "64Gi", "1Ki", "2E", "7n"}) {
+    EXPECT_TRUE(is_canonical(text)) << text;
+    EXPECT_EQ(Quantity::parse(text)->text(), text);
+  }
+  for (const char* text : {"", "0", "01", "1000", "1.5", "1e3", "-1", "x", "1Kk", "m"}) {
+    EXPECT_FALSE(is_canonical(text)) << text;
+  }
+}
+
 TEST(Quantity, RefusesInTheServersWords) {
   constexpr const char* kShape =
       "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
