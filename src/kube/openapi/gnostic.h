@@ -8,8 +8,11 @@
 
 namespace drover::kube {
 
-inline constexpr std::string_view kOpenApiV2Protobuf =
+// What Accept asks for, and the Content-Type to answer with: to clients "@" is an error there.
+inline constexpr std::string_view kOpenApiV2Asked =
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+inline constexpr std::string_view kOpenApiV2Answered =
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 // `document` is one of ours: parts of OpenAPI that we don't use aren't written.
 [[nodiscard]] std::string gnostic_document(const Value& document);

@@ -40,10 +40,10 @@ void serve_openapi(const wire::Request& request, const std::vector<std::string>&
   static const Shared shared;  // made when it is first asked for
   const OpenApi& all = shared.documents;
   if (path.size() == 2 && path[1] == "v2") {
-    const bool protobuf = request.header("Accept").find("openapi.spec.v2@v1.0+protobuf") != std::string_view::npos;
+    const bool protobuf = request.header("Accept").find(kOpenApiV2Asked) != std::string_view::npos;
     if (protobuf) {
       return answer_document(request, responder, all.v2_protobuf, shared.bodies.find("v2 protobuf")->second,
-                             kOpenApiV2Protobuf);
+                             kOpenApiV2Answered);
     }
     return answer_document(request, responder, all.v2_json, shared.bodies.find("v2 json")->second,
                            "application/json");
