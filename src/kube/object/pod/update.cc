@@ -45,6 +45,31 @@ void check_deadline(Problems& problems, const Value& was, const Value& now) {
   }
 }
 
+// The node has been given the pod as it was, and the job has been asked for.
+void warn_of_late_changes(Problems& problems, const Value& was, const Value& now) {
+  const bool placed = !text_at(was, "spec.nodeName").empty();
+  const Value* old = at(was, "spec.tolerations");
+  const Value* tolerations = at(now, "spec.tolerations");
+  const bool more = tolerations != nullptr && !(old != nullptr && same(*old, *tolerations));
+  if (more) {
+    problems.warn(Path("spec") / "tolerations",
+                  "the pod's place is sought, or found, with those it was made with");
+  }
+  if (!placed) return;
+  const std::vector<ContainerPart> before = containers_of(was);
+  const std::vector<ContainerPart> after = containers_of(now);
+  for (std::size_t i = 0; i < after.size() && i < before.size(); ++i) {
+    if (text_at(*before[i].value, "image") == text_at(*after[i].value, "image")) continue;
+    problems.warn(after[i].path / "image",
+                  "a pod that has its node keeps the image it was given with");
+  }
+  if (integer_at(was, "spec.activeDeadlineSeconds") !=
+      integer_at(now, "spec.activeDeadlineSeconds")) {
+    problems.warn(Path("spec") / "activeDeadlineSeconds",
+                  "a pod that has its node keeps the deadline it was given with");
+  }
+}
+
 void check_images(Problems& problems, const Value& now) {
   for (const ContainerPart& part : containers_of(now)) {
     if (text_at(*part.value, "image").empty()) problems.required(part.path / "image");
@@ -86,6 +111,7 @@ Problems validate_pod_update(const Value& was, const Value& now) {
   check_tolerations(problems, was, now);
   check_images(problems, now);
   check_condition(problems, was, now);
+  warn_of_late_changes(problems, was, now);
   if (!same(rest_of(was), rest_of(now))) problems.forbidden(Path("spec"), kOnlyThese);
   return problems;
 }

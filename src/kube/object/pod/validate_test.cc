@@ -277,6 +277,9 @@ TEST(PodRules, OrdinaryUsersAreThemselves) {
         << c.members;
     EXPECT_EQ(container(members, kRoot), "[]") << c.members;
   }
+  // A number that can't be read would leave the user to the image.
+  EXPECT_NE(container(R"("securityContext":{"runAsUser":18446744073709551615})", kUser), "[]");
+  EXPECT_NE(container(R"("securityContext":{"runAsUser":"0"})", kUser), "[]");
   EXPECT_EQ(container(R"("securityContext":{"runAsUser":7})", kUser),
             at + "runAsUser: Forbidden: you may run as your own user 1000 only");
   EXPECT_EQ(container(R"("securityContext":{"capabilities":{"drop":["ALL"]},
@@ -319,6 +322,22 @@ TEST(PodRules, NameWhatIsNotServed) {
   EXPECT_TRUE(idle.none());
   EXPECT_EQ(idle.warnings().front(),
             "spec.imagePullSecrets: images are pulled without credentials");
+}
+
+TEST(PodRules, SayWhatComesTooLate) {
+  Value was = json(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}})");
+  default_pod(was, kRoot, std::nullopt);
+  Value now = was;
+  now.at("spec").at("containers").at(0).get_object()["image"] = "j";
+  EXPECT_TRUE(
+      validate_pod_update(was, now).warnings().empty());  // the node will be given the new one
+  was.at("spec").get_object()["nodeName"] = "n1";
+  now.at("spec").get_object()["nodeName"] = "n1";
+  now.at("spec").get_object()["activeDeadlineSeconds"] = 5;
+  now.at("spec").at("tolerations").get_array().push_back(Object{{"operator", "Exists"}});
+  const Problems problems = validate_pod_update(was, now);
+  EXPECT_TRUE(problems.none()) << problems.text();
+  EXPECT_EQ(problems.warnings().size(), 3U);
 }
 
 TEST(PodRules, LetFewThingsChange) {

@@ -13,9 +13,9 @@ bool is_group_of(const PodRules& rules, std::int64_t group) {
 void check_ids(Problems& problems, const Value& security, const Path& path, const PodRules& rules) {
   for (const char* field : {"runAsUser", "runAsGroup", "fsGroup"}) {
     const Value* value = member(security, field);
+    if (value == nullptr || value->is_null()) continue;
     const auto id = integer(value);
-    if (!id) continue;
-    if (*id < 0 || *id > 2147483647) {
+    if (!id || *id < 0 || *id > 2147483647) {
       problems.invalid(path / field, *value, "must be between 0 and 2147483647, inclusive");
       continue;
     }
