@@ -200,11 +200,14 @@ std::string Quantity::text() const {
                                                     : suffix_for(Format::binary, power));
 }
 
-// Up to three digits without a leading zero: no suffix could take more of them in.
+// Up to three digits without a leading zero: no suffix could take more of them in. With E or Ei
+// they may be more than there is.
 bool is_canonical(std::string_view text) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
   if (digits == 0 || digits > 3 || text.front() == '0') return false;
-  return std::ranges::find(kSuffixes, text.substr(digits), &Suffix::text) != kSuffixes.end();
+  const std::string_view suffix = text.substr(digits);
+  return !suffix.starts_with('E') &&
+         std::ranges::find(kSuffixes, suffix, &Suffix::text) != kSuffixes.end();
 }
 
 }  // namespace drover::kube

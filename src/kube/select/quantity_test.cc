@@ -59,11 +59,11 @@ TEST(Quantity, ReadsAndPrintsAsKubernetes) {
 }
 
 TEST(Quantity, SeesCanonicalTextsQuickly) {
-  for (const char* text : {"1", "999", "500m", "64Gi", "1Ki", "2E", "7n"}) {
+  for (const char* text : {"1", "999", "500m", "64Gi", "1Ki", "2P", "7n"}) {
     EXPECT_TRUE(is_canonical(text)) << text;
     EXPECT_EQ(Quantity::parse(text)->text(), text);
   }
-  for (const char* text : {"", "0", "01", "1000", "1.5", "1e3", "-1", "x", "1Kk", "m"}) {
+  for (const char* text : {"", "0", "01", "1000", "1.5", "1e3", "-1", "x", "1Kk", "m", "10E"}) {
     EXPECT_FALSE(is_canonical(text)) << text;
   }
 }
