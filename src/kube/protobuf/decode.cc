@@ -96,7 +96,7 @@ Value quantity_of(Reader in) {
 Value int_or_string_of(Reader in) {
   std::int64_t type = 0;
   std::int64_t number = 0;
-  std::string_view text;
+  std::string_view text = "";
   while (in.next()) {
     switch (in.tag()) {
       case 1:
@@ -252,7 +252,7 @@ class Decoder {
   }
 
   void entry(Reader in, const Field& field, Object& target, int depth) {
-    std::string_view key;
+    std::string_view key = "";  // not null: it is copied
     Value value;
     while (in.next()) {
       switch (in.tag()) {
