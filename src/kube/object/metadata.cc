@@ -45,8 +45,8 @@ void check_owners(Problems& problems, const Value& object) {
       if (empty) problems.invalid(path[i] / field, "", "must not be empty");
     }
     if (!flag_at(owner, "controller")) continue;
-    const std::string who =
-        std::string(text_at(owner, "kind")) + "/" + std::string(text_at(owner, "name"));
+    std::string who(text_at(owner, "kind"));
+    who.append("/").append(text_at(owner, "name"));
     if (controller.empty()) {
       controller = who;
       continue;

@@ -132,8 +132,8 @@ std::string duration_text(Duration age) {
   if (h < 8) return two(h, "h", m % 60, "m");
   if (h < 48) return std::to_string(h) + "h";
   if (d < 8) return two(d, "d", h % 24, "h");
-  if (d < 365 * 2) return std::to_string(d) + "d";
-  if (d < 365 * 8) return two(d / 365, "y", d % 365, "d");
+  if (d < std::int64_t{365} * 2) return std::to_string(d) + "d";
+  if (d < std::int64_t{365} * 8) return two(d / 365, "y", d % 365, "d");
   return std::to_string(d / 365) + "y";
 }
 
