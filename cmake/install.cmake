@@ -34,6 +34,7 @@ if(TARGET drover AND TARGET droverd AND TARGET drover-agent AND TARGET drover-sl
   drover_live_test(queue TIMEOUT 600)
   drover_live_test(up TIMEOUT 300)
   drover_live_test(machines TIMEOUT 900)
+  drover_live_test(machine_steps TIMEOUT 600)
   drover_live_test(steps TIMEOUT 600)
   drover_live_test(recipes TIMEOUT 600)
   drover_live_test(kube TIMEOUT 900)

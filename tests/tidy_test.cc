@@ -37,14 +37,15 @@ std::map<std::string, Names> layers() {
   may["json"] = {};
   may["native"] = {"base", "os", "wire", "domain", "api", "json"};
   may["kube"] = {"base", "os", "wire", "domain", "api", "json"};
+  may["relay"] = {"base", "os", "wire", "tls", "domain"};
   may["slurm"] = with(may["native"], {"native"});
-  may["agent"] = with(may["native"], {"native", "tls"});
+  may["agent"] = with(may["native"], {"native", "tls", "relay"});
   may["observe"] = {"base", "domain", "api"};
-  may["control"] = {"base",   "os",     "wire", "tls",   "domain",
-                    "policy", "engine", "api",  "store", "native"};
+  may["control"] = {"base",   "os",     "wire", "tls",   "domain", "policy",
+                    "engine", "api",    "store", "native", "relay"};
   may["sim"] = {"base", "os", "domain", "policy", "engine", "api", "store"};
   may["cli"] = {"base", "os", "wire", "domain", "policy", "engine", "api", "store", "native", "sim"};
-  may["app"] = {"base", "os", "wire", "tls", "domain", "policy", "engine", "api", "store", "native",
+  may["app"] = {"base", "os", "wire", "tls", "relay", "domain", "policy", "engine", "api", "store", "native",
                 "slurm", "kube", "agent", "observe", "control", "sim", "cli"};
   return may;
 }
@@ -61,8 +62,12 @@ const Ban kBans[] = {
     {"random_device", {"os"}, "a Random& argument"},
     {"uniform_int_distribution", {}, "Random::below: the standard doesn't fix its numbers"},
     {"unordered_", {"os", "wire", "native", "control", "agent", "slurm", "store"}, "an ordered container"},
-    {"<thread>", {"os", "wire", "control", "kube", "agent", "store", "app", "cli"}, "nothing: the core has no threads"},
-    {"<mutex>", {"os", "wire", "tls", "control", "kube", "agent", "store", "app"}, "nothing: the core has no threads"},
+    {"<thread>",
+     {"os", "wire", "relay", "control", "kube", "agent", "store", "app", "cli"},
+     "nothing: the core has no threads"},
+    {"<mutex>",
+     {"os", "wire", "tls", "relay", "control", "kube", "agent", "store", "app"},
+     "nothing: the core has no threads"},
     {"<regex>", {}, "a hand-written parser"},
     {"boost/", {"wire", "tls", "json", "native", "kube", "slurm", "cli", "sim", "observe"}, "wire's or native's own types"},
     {"sqlite3.h", {"store"}, "store/log.h"},

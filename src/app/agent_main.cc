@@ -23,7 +23,6 @@
 #include "agent/probe/device.h"
 #include "agent/probe/host.h"
 #include "agent/relay/api_door.h"
-#include "agent/relay/pump.h"
 #include "agent/runner/runner.h"
 #include "agent/session/agent.h"
 #include "agent/session/inventory.h"
@@ -34,6 +33,7 @@
 #include "os/fd.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "relay/exchange.h"
 #include "tls/transport.h"
 
 namespace {
@@ -49,8 +49,11 @@ struct Arguments {
   std::string token;
   std::string address;
   std::string containerd = "/run/containerd/containerd.sock";
+  std::string stream_listen;
   bool machine_names = false;
 };
+
+constexpr std::uint16_t kStreamPort = 7412;
 
 std::string g_name = "drover-agent";
 
@@ -158,6 +161,37 @@ Result<Fd> stop_signals() {
   return fd;
 }
 
+// The door for streams from other machines. Where nobody has said which port, one that is taken is no
+// reason not to run: the controller tells who asks which one it is.
+Result<relay::Exchange> exchange_of(const Arguments& arguments, const agent::Membership& member) {
+  relay::Exchange exchange;
+  exchange.pump = TRY(relay::Pump::start());
+  exchange.dialer = std::make_unique<relay::Dialer>(member.context(), *exchange.pump);
+  const bool told = !arguments.stream_listen.empty();
+  relay::DoorOptions options{.at = wire::Endpoint::tcp("0.0.0.0", kStreamPort),
+                             .context = member.door_context(),
+                             .say = say};
+  if (told) options.at = TRY(wire::Endpoint::parse(arguments.stream_listen));
+  if (!options.at.path.empty()) return Error{Errc::invalid, "--stream-listen: is HOST:PORT"};
+  auto door = relay::Door::open(options, *exchange.pump);
+  if (!door && !told) {
+    options.at.port = 0;
+    door = relay::Door::open(options, *exchange.pump);
+  }
+  if (!door) return std::move(door).error().under("--stream-listen");
+  exchange.door = std::move(*door);
+  say(fmt::format("taking streams from other machines on port {}", exchange.door->port()));
+  return exchange;
+}
+
+// As the controller is told it: the host only where this one alone is listened on.
+std::string stream_address(const Arguments& arguments, const relay::Exchange& exchange) {
+  const auto at = wire::Endpoint::parse(arguments.stream_listen);
+  const bool everywhere = !at || at->host == "0.0.0.0" || at->host == "::";
+  return (everywhere ? wire::Endpoint::tcp("", exchange.door->port())
+                     : wire::Endpoint::tcp(at->host, exchange.door->port())).text();
+}
+
 // What the machine has, as it is found.
 cli::NodeDeclaration of_this_machine(const std::string& name) {
   cli::NodeDeclaration node;
@@ -224,7 +258,10 @@ Status run(Arguments arguments) {
   if (hosts_path.empty() && !arguments.machine_names) {
     limitations.emplace_back("Jobs see the machine's host name and /etc/hosts, not the node's.");
   }
-  const std::string stream_path = folder.path + "/stream";
+  const std::string stream_path = native::streams_in(folder.path);
+  relay::Exchange exchange;
+  if (member) exchange = TRY(exchange_of(arguments, *member));
+  const std::string streams_at = member ? stream_address(arguments, exchange) : "";
   const Instant started = wall_now();
   const agent::AgentOptions options{
       .controller =
@@ -236,9 +273,11 @@ Status run(Arguments arguments) {
       .stream_path = stream_path,
       .part_path = [&](const std::string& key) { return driver->stream_path(key); },
       .hosts_path = hosts_path,
+      .exchange = member ? &exchange : nullptr,
       .inventory = [&] {
         return agent::make_inventory({.declared = node.declared, .host = agent::probe_host(), .probed = devices.probed,
                                       .limitations = limitations, .stream_path = stream_path,
+                                      .stream_address = streams_at,
                                       .version = DROVER_VERSION,
                                       .agent_started = started});
       },
@@ -249,7 +288,7 @@ Status run(Arguments arguments) {
       },
       .say = say};
   if (member) member->keep_renewed(say);
-  const auto pump = TRY(agent::Pump::start());
+  const auto pump = TRY(relay::Pump::start());  // its own, so that no step's output slows it down
   std::unique_ptr<agent::ApiDoor> api;
   if (member) {
     api = TRY(agent::ApiDoor::open({.path = native::socket_in(folder.path),
@@ -280,6 +319,9 @@ int main(int argc, char** argv) {
   app.add_option("--address", arguments.address,
                  "How other nodes reach this one (a name or an IP address)");
   app.add_option("--containerd", arguments.containerd, "Socket of the containerd that runs pods' containers");
+  app.add_option("--stream-listen", arguments.stream_listen,
+                 "HOST:PORT where streams of steps come in from other machines; 0.0.0.0:7412, or a free port if that "
+                 "one is taken");
   app.add_flag("--machine-names", arguments.machine_names,
                "Jobs see the machine's host name and /etc/hosts, not the node's and the cluster's");
   app.set_version_flag("--version", DROVER_VERSION);

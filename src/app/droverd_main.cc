@@ -20,10 +20,12 @@
 #include "control/authority.h"
 #include "control/controller.h"
 #include "control/gate.h"
+#include "control/step_relay.h"
 #include "native/discovery.h"
 #include "native/server.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "relay/exchange.h"
 #include "slurm/launch/batch.h"
 #include "slurm/launch/mail.h"
 #include "slurm/launch/step.h"
@@ -107,14 +109,18 @@ struct Door {
   std::unique_ptr<control::Authority> authority;
   std::vector<std::string> hosts;
   std::shared_ptr<tls::Context> context;
+  std::shared_ptr<tls::Context> calls;  // the same for connections to nodes
   std::unique_ptr<control::Gate> gate;
   std::unique_ptr<wire::Server> server;
+  relay::Exchange exchange;
+  std::unique_ptr<control::StepRelay> steps;
 
   // A new certificate of its own, long before the old one ends.
   void renew() const {
     if (!context) return;
     const auto fresh = authority->controller(hosts);
-    const Status done = fresh ? context->replace(*fresh) : Status(fresh.error());
+    Status done = fresh ? context->replace(*fresh) : Status(fresh.error());
+    if (done) done = calls->replace(*fresh);
     if (!done)
       say(fmt::format("the controller's certificate can't be renewed: {}", done.error().message));
   }
@@ -134,12 +140,12 @@ Result<Door> door_of(const Arguments& arguments, const cli::ClusterFile& cluster
     if (!at.path.empty()) return Error{Errc::invalid, "listen: is HOST:PORT"};
     door.hosts = {host_name(), at.host};
     const auto own = TRY(door.authority->controller(door.hosts));
-    door.context = TRY(tls::Context::make(
-        tls::Context::Side::server, own,
-        {.cluster = options.cluster,
-         .revoked = [authority = door.authority.get()](const tls::CertificateInfo& info) {
-           return authority->is_revoked(info.serial);
-         }}));
+    const tls::Rules rules{.cluster = options.cluster,
+                           .revoked = [authority = door.authority.get()](const tls::CertificateInfo& info) {
+                             return authority->is_revoked(info.serial);
+                           }};
+    door.context = TRY(tls::Context::make(tls::Context::Side::server, own, rules));
+    door.calls = TRY(tls::Context::make(tls::Context::Side::client, own, rules));
   }
   const bool everywhere = at.host == "0.0.0.0" || at.host == "::";
   control::GateOptions gate{.say = say};
@@ -160,6 +166,8 @@ Result<Door> door_of(const Arguments& arguments, const cli::ClusterFile& cluster
         gate->handle(std::move(request), responder);
       }));
   say(fmt::format("serving nodes on {}", at.text()));
+  door.exchange.pump = TRY(relay::Pump::start());
+  door.exchange.dialer = std::make_unique<relay::Dialer>(door.calls, *door.exchange.pump);
   return door;
 }
 
@@ -210,10 +218,15 @@ Status serve(const Arguments& arguments, const sigset_t& signals) {
   };
   const wire::Endpoint socket = wire::Endpoint::unix_socket(native::socket_in(arguments.state_dir));
   auto server = TRY(wire::Server::start({.at = socket, .mode = 0666}, handle));
+  if (door.context) {
+    door.steps = TRY(control::StepRelay::open(native::streams_in(arguments.state_dir), controller->service(),
+                                              door.exchange));
+  }
   say(fmt::format("serving on {}", socket.text()));
   const int signal = wait_for_stop(signals, door, kube->get());
   say(fmt::format("stopping ({})", ::strsignal(signal)));
   if (*kube) (*kube)->stop();
+  door.steps.reset();
   controller->stop();
   server->stop();
   if (door.server) door.server->stop();

@@ -21,6 +21,14 @@ std::string address_of(const wire::Peer& peer) {
   return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
 }
 
+// ":7412" is wherever the node is.
+std::string stream_address_of(const NodeInventory& node) {
+  const std::string& at = node.stream_address;
+  if (!at.starts_with(':')) return at;
+  const bool v6 = node.address.find(':') != std::string::npos;
+  return (v6 ? "[" + node.address + "]" : node.address) + at;
+}
+
 HostAddress host_of(const Node& node) { return {.name = node.name(), .address = node.inventory.address}; }
 
 }  // namespace
@@ -111,6 +119,7 @@ bool Sessions::on(const wire::WsSessionPtr& socket, Hello hello) {
   session->name = name;
   NodeRegister input{.inventory = std::move(hello.inventory), .held = std::move(hello.held)};
   if (input.inventory.address.empty()) input.inventory.address = address_of(socket->peer());
+  input.inventory.stream_address = stream_address_of(input.inventory);
   {
     const std::lock_guard lock(mutex_);
     sessions_[socket.get()] = session;

@@ -75,7 +75,7 @@ struct NodeInventory {
   std::vector<DeviceInfo> devices;
   std::vector<std::string> limitations;  // isolation that is off on this node, one sentence each
   std::string stream_path;     // Unix socket for steps' streams, for programs on that machine
-  std::string stream_address;  // "host:port" of the same, for other nodes' agents; "": none
+  std::string stream_address;  // "host:port" of the same, for other machines (TLS); ":port" from an agent; "": none
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "name", self.name);

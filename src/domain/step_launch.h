@@ -97,8 +97,8 @@ struct StepLaunch {
 
 // ---- the step's stream ----
 // A client opens the agent's stream socket and sends one framed StepAttach; the agent checks it and
-// joins it to the step's own process (on the same machine it hands over a descriptor, else it passes
-// bytes on). From then on both sides speak base/resume.h: a connection that breaks is taken up again
+// joins it to the step's own process (on the same machine it hands over a descriptor, else agents pass
+// bytes on, relay/door.h). From then on both sides speak base/resume.h: a connection that breaks is taken up again
 // where it was. Inside it, each frame is one StepUp or StepDown.
 
 enum class AttachAs : std::uint8_t { owner, watcher };  // a watcher sees output from now on (sattach)
@@ -117,6 +117,7 @@ struct StepAttach {
   std::string ticket;  // of the step; not needed from the step's own user on its own node
   AttachAs as = AttachAs::owner;
   std::uint64_t received = 0;  // messages of the stream that the client has: go on from there
+  std::string address;  // of that node's door for streams, as the controller says; for an agent that relays
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
@@ -126,6 +127,7 @@ struct StepAttach {
     visit(5, "ticket", self.ticket);
     visit(6, "as", self.as);
     visit(7, "received", self.received);
+    visit(8, "address", self.address);
   }
 };
 struct StepAttached {  // the answer; with `error` the connection is over

@@ -54,5 +54,7 @@ inline constexpr std::string_view kSocketName = "droverd.sock";
 [[nodiscard]] inline std::string socket_in(const std::string& state_dir) {
   return state_dir + "/" + std::string(kSocketName);
 }
+// Beside it, in a node's folder or the controller's: where clients of steps connect.
+[[nodiscard]] inline std::string streams_in(const std::string& folder) { return folder + "/stream"; }
 
 }  // namespace drover::native

@@ -3,18 +3,18 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/session/streams.h"
 #include "base/check.h"
 #include "base/proto.h"
 #include "base/resume.h"
+#include "relay/attach.h"
 
 using namespace drover;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);  // NOLINT
-  const auto wish = agent::parse_attach(bytes);
+  const auto wish = relay::parse_attach(bytes);
   if (wish && *wish) {
-    const auto again = agent::parse_attach(frame(encode(**wish)));
+    const auto again = relay::parse_attach(frame(encode(**wish)));
     CHECK(again && *again && encode(**again) == encode(**wish));
   }
   ResumableStream stream;

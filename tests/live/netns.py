@@ -81,6 +81,7 @@ exec sleep infinity
         self.holder = None
         self.hosts = f"/tmp/{self.ns}.hosts"
         near, far = f"{network.mark}{name}a", f"{network.mark}{name}b"
+        self.cable = near
         with open(self.hosts, "w") as file:
             file.write(f"127.0.0.1 localhost\n{self.address} {name}\n{network.address} controller\n")
         ip("netns", "add", self.ns)
@@ -100,6 +101,10 @@ exec sleep infinity
     def words(self, *words):
         """The command line that runs `words` on this machine."""
         return ["nsenter", "-t", str(self.holder.pid), "--mount", "--uts", "--net", *map(str, words)]
+
+    def plug(self, inserted):
+        """Its cable, in or out."""
+        ip("link", "set", self.cable, "up" if inserted else "down")
 
     def processes(self):
         space = os.readlink(f"/proc/{self.holder.pid}/ns/net")  # keepers have mounts of their own
@@ -147,6 +152,7 @@ class NetCluster(Cluster):
             super().__init__(YAML.format(address=self.network.address, port=PORT, nodes=nodes), nodes=list(names))
             self.through = through or f"{self.network.address}:{PORT}"
             self.more = list(words)
+            self.agent_words_of = {}  # more, by name
             for name in names:
                 self.network.add(name, self.state, self.base / f"m-{name}")
         except BaseException:
@@ -175,7 +181,7 @@ class NetCluster(Cluster):
         words = []
         if subprocess.run(joined, check=False).returncode != 0:
             words = ["--join", self.through, "--token", self.token()]
-        return self._spawn(name, self.agent_words(name, *words))
+        return self._spawn(name, self.agent_words(name, *words, *self.agent_words_of.get(name, [])))
 
     def try_agent(self, name, *words):
         """An agent that is expected to end by itself: its exit code and last line."""

@@ -78,6 +78,7 @@ Result<std::unique_ptr<Membership>> Membership::make(const wire::Endpoint& contr
   const tls::Rules rules{.cluster = info.identity.cluster};
   std::unique_ptr<Membership> made(new Membership(controller, credentials, std::move(info), file));
   made->context_ = TRY(tls::Context::make(tls::Context::Side::client, credentials, rules));
+  made->door_context_ = TRY(tls::Context::make(tls::Context::Side::server, credentials, rules));
   return made;
 }
 
@@ -141,6 +142,7 @@ Status Membership::renew() {
   fresh.certificate = answer.certificate;
   const tls::CertificateInfo info = TRY(tls::read_certificate(fresh.certificate));
   TRY(context_->replace(fresh));
+  TRY(door_context_->replace(fresh));
   TRY(keep(file_, controller_, fresh));
   const std::lock_guard lock(mutex_);
   credentials_ = std::move(fresh);

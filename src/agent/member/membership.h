@@ -33,7 +33,9 @@ class Membership {
 
   [[nodiscard]] const wire::Endpoint& controller() const { return controller_; }
   [[nodiscard]] const std::string& node() const { return identity_.name; }
+  // For connections to the controller and to other nodes, and for theirs to us. Both are kept renewed.
   [[nodiscard]] const std::shared_ptr<tls::Context>& context() const { return context_; }
+  [[nodiscard]] const std::shared_ptr<tls::Context>& door_context() const { return door_context_; }
   // Another address of the same controller, for this process alone.
   void move_to(wire::Endpoint controller) { controller_ = std::move(controller); }
 
@@ -57,6 +59,7 @@ class Membership {
   const tls::Identity identity_;
   const std::string file_;
   std::shared_ptr<tls::Context> context_;
+  std::shared_ptr<tls::Context> door_context_;
   std::mutex mutex_;
   std::condition_variable wake_;
   tls::Credentials credentials_;

@@ -76,10 +76,10 @@ Result<std::string> read_answer(tls::Channel& channel, Duration end) {
 
 }  // namespace
 
-ApiDoor::ApiDoor(ApiDoorOptions options, Pump& pump, Fd listening, Fd stop)
+ApiDoor::ApiDoor(ApiDoorOptions options, relay::Pump& pump, Fd listening, Fd stop)
     : options_(std::move(options)), pump_(pump), listening_(std::move(listening)), stop_(std::move(stop)) {}
 
-Result<std::unique_ptr<ApiDoor>> ApiDoor::open(ApiDoorOptions options, Pump& pump) {
+Result<std::unique_ptr<ApiDoor>> ApiDoor::open(ApiDoorOptions options, relay::Pump& pump) {
   Fd listening = TRY(wire::listen_on(wire::Endpoint::unix_socket(options.path), 0666));
   Fd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop) return system_error(errno, "eventfd");
@@ -124,7 +124,7 @@ void ApiDoor::welcome(Fd caller) {
   std::string refusal;
   auto channel = vouched(*peer.local, refusal);
   if (channel) {
-    pump_.carry(std::move(caller), std::move(*channel));
+    pump_.carry({.plain = std::move(caller), .channel = std::move(*channel)});
   } else {
     say(caller, refusal.empty() ? busy("the controller can't be asked from this node: " + channel.error().message)
                                 : refusal);

@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
-#include "agent/relay/pump.h"
 #include "base/result.h"
 #include "os/fd.h"
+#include "relay/pump.h"
 #include "tls/context.h"
 #include "wire/http.h"
 #include "wire/socket.h"
@@ -25,19 +25,19 @@ struct ApiDoorOptions {
 
 class ApiDoor {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<ApiDoor>> open(ApiDoorOptions options, Pump& pump);
+  [[nodiscard]] static Result<std::unique_ptr<ApiDoor>> open(ApiDoorOptions options, relay::Pump& pump);
   ~ApiDoor();
   ApiDoor(const ApiDoor&) = delete;
   ApiDoor& operator=(const ApiDoor&) = delete;
 
  private:
-  ApiDoor(ApiDoorOptions options, Pump& pump, Fd listening, Fd stop);
+  ApiDoor(ApiDoorOptions options, relay::Pump& pump, Fd listening, Fd stop);
   void run();
   void welcome(Fd caller);
   [[nodiscard]] Result<tls::Channel> vouched(const wire::Peer::Local& who, std::string& refusal) const;
 
   const ApiDoorOptions options_;
-  Pump& pump_;
+  relay::Pump& pump_;
   Fd listening_;
   Fd stop_;
   std::atomic<int> opening_{0};  // threads that are on their way to the controller

@@ -3,11 +3,11 @@
 #include <sys/socket.h>
 
 #include "agent/relay/api_door.h"
-#include "agent/relay/pump.h"
 #include "base/proto.h"
 #include "native/membership.h"
 #include "os/clock.h"
 #include "os/temp_folder.h"
+#include "relay/pump.h"
 #include "tls/certificate.h"
 #include "tls/transport.h"
 #include "wire/http_client.h"
@@ -54,7 +54,7 @@ struct House {
                responder.adopt(peer);
                responder.answer(wire::text_answer(200, "ok"));
              }).value();
-    pump = Pump::start().value();
+    pump = relay::Pump::start().value();
     door = ApiDoor::open({.path = folder.path("api"),
                           .controller = wire::Endpoint::tcp("127.0.0.1", server->port()),
                           .context = client_side}, *pump).value();
@@ -65,7 +65,7 @@ struct House {
   bool refuse = false;
   std::shared_ptr<tls::Context> client_side;
   std::unique_ptr<wire::Server> server;
-  std::unique_ptr<Pump> pump;
+  std::unique_ptr<relay::Pump> pump;
   std::unique_ptr<ApiDoor> door;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -203,28 +204,56 @@ void Loop::beat() {
   send(steward_.heartbeat(pulse.load_centi, pulse.memory_free));
 }
 
+// To the agent of another node. That one doesn't take our word for who asks: only the ticket counts there.
+void pass_on(relay::Exchange& exchange, relay::Caller caller) {
+  const StepAttach& wish = caller.wish;
+  const auto refuse = [&](const std::string& why) {
+    const std::string bytes = relay::attached_frame({.error = why});
+    [[maybe_unused]] const auto n =
+        ::send(caller.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  };
+  if (wish.address.empty()) return refuse("its agent takes no streams from other machines");
+  if (wish.ticket.empty()) {
+    return refuse("from another machine only the step's own srun gets in: ask on that node, or on the controller's "
+                  "machine");
+  }
+  relay::Opening opening{.kind = std::string(relay::kStepStream), .ask = encode(wish)};
+  relay::Target target{.node = wish.node, .address = wish.address};
+  exchange.dialer->call({.plain = std::move(caller.socket),
+                         .target = std::move(target),
+                         .opening = std::move(opening),
+                         .refused = relay::relay_failed});
+}
+
 }  // namespace
 
 Status run_agent(const AgentOptions& options, Runner& runner, Pods& pods, int stop_fd) {
   Journal journal = TRY(Journal::open(options.journal_path));
   const Loop* loop = nullptr;
-  Streams streams = TRY(Streams::open(
-      {.path = options.stream_path,
-       .reach = [&](const StepAttach& wish) -> Result<Fd> {
-         if (!wish.node.empty() && wish.node != options.node) {
-           return Error{Errc::unavailable, fmt::format("this is node {}, which has no way to {}", options.node,
-                                                       printable(wish.node))};
-         }
+  StreamOptions doors{
+      .path = options.stream_path,
+      .node = options.node,
+      .reach = [&](const StepAttach& wish) -> Result<Fd> {
          if (wish.step == kBatchStep) return Error{Errc::invalid, "nobody attaches to a batch script"};
          auto part = connect_stream(options.part_path(Loop::key_of(wish)));
          // Nobody at the socket, or none: it isn't there yet, or it was.
          if (!part) return Error{Errc::not_found, part.error().message};
          return part;
        },
-       .is_over = [&](const StepAttach& wish) { return loop != nullptr && loop->is_over(wish); }}));
-  Loop living(options, runner, pods, journal, streams);
+      .is_over = [&](const StepAttach& wish) { return loop != nullptr && loop->is_over(wish); }};
+  relay::Exchange* const exchange = options.exchange;
+  if (exchange != nullptr) {
+    doors.abroad = [exchange](relay::Caller caller) { pass_on(*exchange, std::move(caller)); };
+    doors.pump = exchange->pump.get();
+  }
+  const auto streams = TRY(Streams::open(std::move(doors)));
+  if (exchange != nullptr) {
+    exchange->door->serve(relay::kStepStream, [&](relay::Arrival arrival) { streams->take(std::move(arrival)); });
+  }
+  Loop living(options, runner, pods, journal, *streams);
   loop = &living;
   living.run(stop_fd);
+  if (exchange != nullptr) exchange->door->serve(relay::kStepStream, nullptr);
   return Done{};
 }
 

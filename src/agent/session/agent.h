@@ -12,6 +12,7 @@
 #include "agent/session/steward.h"
 #include "base/result.h"
 #include "domain/node.h"
+#include "relay/exchange.h"
 #include "wire/socket.h"
 #include "wire/websocket.h"
 
@@ -31,6 +32,7 @@ struct AgentOptions {
   std::string stream_path;  // where clients of steps connect
   std::function<std::string(const std::string& key)> part_path;  // where the process of a step takes them
   std::string hosts_path;  // kept with the names of the cluster's nodes; "": not at all
+  relay::Exchange* exchange = nullptr;  // for streams from and to other machines
   std::function<NodeInventory()> inventory;  // read anew at each registration
   std::function<Pulse()> pulse;
   std::function<void(const std::string&)> say;

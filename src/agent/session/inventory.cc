@@ -55,6 +55,7 @@ NodeInventory make_inventory(InventoryParts parts) {
   node.agent_started = parts.agent_started;
   node.version = parts.version;
   node.stream_path = parts.stream_path;
+  node.stream_address = parts.stream_address;
   node.os = "Linux " + host.kernel;
   node.arch = host.architecture;
   const auto real_cpus = static_cast<std::uint32_t>(std::max<std::size_t>(host.cpus.size(), 1));

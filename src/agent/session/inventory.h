@@ -17,6 +17,7 @@ struct InventoryParts {
   std::vector<DeviceInfo> probed;        // real ones; empty when `declared` names its devices
   std::vector<std::string> limitations;  // isolation that is off here
   std::string stream_path;
+  std::string stream_address;  // ":PORT" of the door for other machines; "": none
   std::string version;
   Instant agent_started;
 };

@@ -11,6 +11,7 @@
 #include "base/proto.h"
 #include "os/clock.h"
 #include "os/socket.h"
+#include "relay/opening.h"
 
 namespace drover::agent {
 namespace {
@@ -104,7 +105,10 @@ StepAttached Audience::attach(std::uint64_t number, Guest& guest, std::string_vi
   const auto wish = introduced ? decode<StepAttach>(introduced->attach) : Result<StepAttach>(Error{});
   if (!wish) return {.error = "the request to attach can't be read"};
   const bool known = introduced->uid == 0 || introduced->uid == admission_.uid;
-  if (!known && !same_secret(wish->ticket, admission_.ticket)) return {.error = "this step is another user's"};
+  if (!known && !same_secret(wish->ticket, admission_.ticket)) {
+    return {.error = introduced->uid == relay::kNobody ? "from another machine only this step's ticket opens it"
+                                                : "this step is another user's"};
+  }
   if (wish->as == AttachAs::watcher) {
     guest.watches = std::make_unique<ResumableStream>(kWatchersWindow);
     [[maybe_unused]] const Status connected = guest.watches->connected(0);

@@ -11,6 +11,7 @@
 #include "agent/step/task.h"
 #include "agent/step/testing.h"
 #include "base/text.h"
+#include "relay/opening.h"
 
 namespace drover::agent {
 namespace {
@@ -214,8 +215,13 @@ TEST_F(Step, OnlyItsUserRootOrTheTicketMayAttach) {
   start(spec);
   EXPECT_EQ(client_.attach(AttachAs::owner, 1234), "this step is another user's");
   EXPECT_EQ(client_.attach(AttachAs::owner, 1234, "wrong!"), "this step is another user's");
+  for (const std::string ticket : {"", "wrong!"}) {
+    EXPECT_EQ(client_.attach(AttachAs::owner, relay::kNobody, ticket),
+              "from another machine only this step's ticket opens it");
+  }
   EXPECT_EQ(client_.attach(AttachAs::owner, kNobody), "");
   EXPECT_EQ(client_.attach(AttachAs::owner, 1234, "secret"), "");
+  EXPECT_EQ(client_.attach(AttachAs::owner, relay::kNobody, "secret"), "");
 }
 
 TEST_F(Step, AWatcherSeesWhatComesFromThenOn) {

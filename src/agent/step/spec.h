@@ -89,7 +89,8 @@ struct PartSpec {
   }
 };
 
-// The first word from an agent to a part's own socket: whom it brings, as the kernel named him.
+// The first word from an agent to a part's own socket: whom it brings, as the kernel named him. From another
+// machine it is nobody (relay/opening.h), whom only the ticket lets in.
 struct Introduction {
   std::string attach;  // an encoded StepAttach
   std::uint32_t uid = 0;

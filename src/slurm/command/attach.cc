@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "native/discovery.h"
 #include "slurm/exit.h"
 
 namespace drover::slurm {
@@ -19,20 +21,27 @@ Result<std::optional<api::StepView>> look_at(Call& call, JobId job, std::uint32_
   return found;
 }
 
-// The socket of an agent of this machine: of the node this runs on, or of any that has one here.
-Result<std::string> own_agent(Call& call) {
-  const std::string own = call.variable("SLURMD_NODENAME").value_or("");
-  std::string path;
-  TRY(call.controller->nodes([&](api::NodeView& view) {
-    const NodeInventory& node = view.node.inventory;
-    if (is_socket(node.stream_path) && (path.empty() || node.name == own)) path = node.stream_path;
-  }));
-  if (path.empty()) {
-    return Error{Errc::unavailable,
-                 "no agent of the cluster runs on this machine, so the step's output can't be "
-                 "fetched: start it from a node, or inside a job"};
+// Who passes streams on from here: this node's agent, or the controller on its own machine.
+Result<std::string> own_relay() {
+  std::string path = native::streams_in(TRY(native::find_state_folder()));
+  if (is_socket(path)) return path;
+  return Error{Errc::unavailable,
+               "the step is on another machine, and nothing here passes its streams on: start it from a node, or "
+               "inside a job"};
+}
+
+Result<PartPlace> place_of(const api::StepShareView& share, std::string& relay) {
+  PartPlace place{.node = share.share.node, .tasks = numbers_of(share.tasks), .path = share.stream_path};
+  if (is_socket(place.path)) return place;
+  if (share.stream_address.empty()) {
+    return Error{Errc::unavailable, "node " + printable(place.node) +
+                                        " is another machine and takes no streams from here: its agent has no "
+                                        "certificate (`drover node token` makes it join with one)"};
   }
-  return path;
+  if (relay.empty()) relay = TRY(own_relay());
+  place.path = relay;
+  place.address = share.stream_address;
+  return place;
 }
 
 }  // namespace
@@ -68,13 +77,7 @@ Result<SessionPlan> plan_session(Call& call, const api::StepView& step, std::str
                    .shown = std::move(shown)};
   std::string relay;
   for (const api::StepShareView& share : step.shares) {
-    PartPlace place{
-        .node = share.share.node, .tasks = numbers_of(share.tasks), .path = share.stream_path};
-    if (!is_socket(place.path)) {
-      if (relay.empty()) relay = TRY(own_agent(call));
-      place.path = relay;
-    }
-    plan.parts.push_back(std::move(place));
+    plan.parts.push_back(TRY(place_of(share, relay)));
   }
   return plan;
 }

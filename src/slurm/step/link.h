@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "base/resume.h"
 #include "base/time.h"
@@ -24,6 +25,9 @@ class Link {
   [[nodiscard]] short events(bool want_input) const;
   // What poll saw.
   void ready(short seen, Duration now, const std::function<void(StepDown&)>& on_message);
+
+  // Where the node is reached by now, from other machines.
+  void moved(std::string address) { hello_.address = std::move(address); }
 
   void send(const StepUp& message);
   // More than should be on its way: hold input back.

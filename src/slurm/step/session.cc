@@ -78,7 +78,8 @@ Session::Session(SessionPlan plan, SessionEnds ends)
                                                        .step = plan_.step,
                                                        .node = part.node,
                                                        .ticket = plan_.ticket,
-                                                       .as = plan_.as},
+                                                       .as = plan_.as,
+                                                       .address = part.address},
                                             part.path, now_));
   }
 }
@@ -98,6 +99,7 @@ int Session::run() {
     if (finished() || detached_) break;
     poll_once();
   }
+  watch_links();  // the last one may have been refused just now
   say_failures();
   if (board_.forced() && plan_.as == AttachAs::owner) say("Force Terminated StepId=" + plan_.shown);
   drain();
@@ -206,7 +208,12 @@ void Session::look_after(Link& link) {
   asked_at_[link.node()] = now_;
   const auto seen = ends_.ask();
   if (!seen) return;  // the controller is away too: go on trying
-  if (seen.value() && seen.value()->phase != StepPhase::ended) return;
+  if (seen.value() && seen.value()->phase != StepPhase::ended) {
+    for (const api::StepShareView& share : seen.value()->shares) {
+      if (share.share.node == link.node()) link.moved(share.stream_address);
+    }
+    return;
+  }
   const Cause cause = seen.value() ? seen.value()->cause : Cause::node_failed;
   error(link.node() + ": StepId=" + plan_.shown + " is over: the rest of its output is lost");
   board_.lost(link.node(), std::string(lost_words(cause)));
@@ -280,7 +287,7 @@ void Session::terminate(Duration grace) {
 
 void Session::on_signal(int number) {
   if (plan_.as == AttachAs::watcher) {
-    detached_ = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    detached_ |= number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
     return;
   }
   const auto forward = [&] { send_all(StepSignal{.signal = static_cast<std::uint32_t>(number)}); };

@@ -22,7 +22,8 @@ namespace drover::slurm {
 struct PartPlace {
   std::string node;
   std::vector<std::uint32_t> tasks;
-  std::string path;  // of the agent's socket to ask
+  std::string path;     // of the agent's socket to ask
+  std::string address;  // of the node's own, when the one at `path` has to pass the stream on
 };
 
 struct SessionPlan {

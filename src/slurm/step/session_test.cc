@@ -25,7 +25,7 @@ class Node {
  public:
   explicit Node(int listening) : listening_(listening) {}
   // Takes a connection, and answers it; with `hand_over` by a descriptor of another one.
-  StepAttach admit(bool hand_over = false) {
+  StepAttach admit(bool hand_over = false, const std::string& refusal = "") {
     socket_ = Fd(::accept(listening_, nullptr, nullptr));
     std::string bytes;
     std::string_view rest;
@@ -39,7 +39,7 @@ class Node {
       rest = bytes;
       attach = decode<StepAttach>(take_frame(rest, whole).value()).value();
     }
-    const std::string answer = frame(encode(StepAttached{.received = stream_.received()}));
+    const std::string answer = frame(encode(StepAttached{.error = refusal, .received = stream_.received()}));
     if (hand_over) {
       give_descriptor(answer);
     } else if (::write(socket_.get(), answer.data(), answer.size()) < 0) {
@@ -125,6 +125,7 @@ class Sessions : public testing::Test {
   TempFolder folder_;
   SessionPlan plan_{.job = JobId(17), .attempt = 1, .step = 0, .shown = "17.0", .ticket = "t"};
   std::vector<int> signals_;  // given one by one, each when the session looks
+  bool together_ = false;     // or all at once
   std::string input_;
   std::string out_;
   std::string err_;
@@ -191,13 +192,14 @@ class Sessions : public testing::Test {
     return text;
   }
   std::vector<int> next_signal(Pipe& bell) {
-    const int number = signals_.front();
-    signals_.erase(signals_.begin());
+    const std::size_t count = together_ ? signals_.size() : 1;
+    const std::vector<int> numbers(signals_.begin(), signals_.begin() + static_cast<std::ptrdiff_t>(count));
+    signals_.erase(signals_.begin(), signals_.begin() + static_cast<std::ptrdiff_t>(count));
     char c = 0;
     if (signals_.empty()) {
       EXPECT_EQ(::read(bell.read.get(), &c, 1), 1);
     }
-    return {number};
+    return numbers;
   }
   static Fd listen_at(const std::string& path) {
     sockaddr_un address{};
@@ -226,6 +228,11 @@ TEST_F(Sessions, ShowWhatTasksSayAndHowTheyEnd) {
             7);
   EXPECT_EQ(out_, "1: one\n");
   EXPECT_EQ(err_, "0: oops\nsrun: error: n1: tasks 0-1: Exited with exit code 7\n");
+}
+
+TEST_F(Sessions, ARefusalIsSaidAndIsNoSuccess) {
+  EXPECT_EQ(run(1, [](Node& node) { node.admit(false, "not you"); }), 1);
+  EXPECT_EQ(err_, "srun: error: n1: not you\nsrun: error: n1: task 0: lost\n");
 }
 
 TEST_F(Sessions, AKilledTaskIsSaidAsSlurmDoes) {
@@ -304,6 +311,13 @@ TEST_F(Sessions, WaitsOnlySoLongForTheOthers) {
   EXPECT_THAT(err_, testing::StartsWith(
                         "srun: First task exited 1s ago\nsrun: StepId=17.0 task 1: running\n"
                         "srun: StepId=17.0 task 0: exited\nsrun: Terminating StepId=17.0\n"));
+}
+
+TEST_F(Sessions, AWatcherLeavesThoughAnotherSignalComesBehind) {
+  plan_.as = AttachAs::watcher;
+  signals_ = {SIGTERM, SIGCONT};
+  together_ = true;
+  EXPECT_EQ(run(1, [](Node&) {}), 0);
 }
 
 TEST_F(Sessions, InterruptsTellAndThenEnd) {
