@@ -67,6 +67,14 @@ def runtime_folder(state, node):
     return f"/run/drover/{mark & 0xffffffff:08x}-{node}"
 
 
+def remove_groups(node):
+    """The empty cgroups that a node's keeper leaves for the next jobs. `node`: the name of its runtime folder."""
+    for root in [Path("/sys/fs/cgroup"), *Path("/sys/fs/cgroup").glob("*/")]:
+        for folder, _, _ in os.walk(root / "drover" / node, topdown=False):
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+
+
 class Cluster:
     def __init__(self, yaml=YAML, nodes=None, state=None, tracer=()):
         self.base = Path(tempfile.mkdtemp(prefix="dt-", dir="/tmp"))
@@ -208,6 +216,7 @@ class Cluster:
                 os.kill(pid, signal.SIGKILL)
         for folder in self.runtime_folders():
             shutil.rmtree(folder, ignore_errors=True)
+            remove_groups(Path(folder).name)
         shutil.rmtree(self.base, ignore_errors=True)
 
     def log(self, key, lines=20):

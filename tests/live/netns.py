@@ -16,7 +16,7 @@ import subprocess
 import time
 import unittest
 
-from cluster import BIN, Cluster
+from cluster import BIN, Cluster, remove_groups
 
 PORT = 7411
 
@@ -116,7 +116,10 @@ exec sleep infinity
         return [pid for pid in found if pid != self.holder.pid]
 
     def close(self):
+        nodes = []
         if self.holder is not None:
+            with contextlib.suppress(OSError):
+                nodes = os.listdir(f"/proc/{self.holder.pid}/root/run/drover")
             for number in (signal.SIGTERM, signal.SIGKILL):
                 end = time.monotonic() + 3
                 for pid in self.processes():
@@ -127,6 +130,8 @@ exec sleep infinity
             self.holder.kill()
             self.holder.wait()
             self.holder.stdout.close()
+        for node in nodes:
+            remove_groups(node)
         ip("netns", "del", self.ns, check=False)
         with contextlib.suppress(OSError):
             os.unlink(self.hosts)
