@@ -16,7 +16,7 @@ import subprocess
 import time
 import unittest
 
-from cluster import BIN, Cluster, remove_groups
+from cluster import BIN, Cluster, remove_groups, runtime_folder
 
 PORT = 7411
 
@@ -157,6 +157,7 @@ class NetCluster(Cluster):
             super().__init__(YAML.format(address=self.network.address, port=PORT, nodes=nodes), nodes=list(names))
             self.through = through or f"{self.network.address}:{PORT}"
             self.more = list(words)
+            self.here = []
             self.agent_words_of = {}  # more, by name
             for name in names:
                 self.network.add(name, self.state, self.base / f"m-{name}")
@@ -187,6 +188,15 @@ class NetCluster(Cluster):
         if subprocess.run(joined, check=False).returncode != 0:
             words = ["--join", self.through, "--token", self.token()]
         return self._spawn(name, self.agent_words(name, *words, *self.agent_words_of.get(name, [])))
+
+    def start_here(self, name):
+        """One on the controller's own machine, which joins like the others."""
+        self.here.append(name)
+        return self._spawn(name, [str(BIN / "drover-agent"), "--state", str(self.base / f"m-{name}"), "--node", name,
+                                  "--join", self.through, "--token", self.token(name)])
+
+    def runtime_folders(self):
+        return [runtime_folder(self.base / f"m-{name}", name) for name in self.here]
 
     def try_agent(self, name, *words):
         """An agent that is expected to end by itself: its exit code and last line."""

@@ -319,3 +319,20 @@ class StreamsOverABadNetwork(OnMachines):
         self.proxy.delay = 0.1
         done = self.srun("-N2", "-n2", "-l", "hostname")
         self.assertEqual((done.returncode, sorted(done.stdout.splitlines())), (0, ["0: n1", "1: n2"]), done.stderr)
+
+
+@with_machines
+class OnTheControllersMachineToo(OnMachines):
+    """A node on the controller's own machine, which has joined by token like the others."""
+    def test_steps_go_both_ways(self):
+        cluster = self.cluster
+        cluster.start()
+        cluster.start_here("n3")
+        cluster.until(lambda: cluster.idle_nodes() == 3, "the third is up")
+        job = cluster.wrap("srun -l hostname; getent hosts n3", "-w", "n2,n3", "--mem=50M", "-o", "both", user=NOBODY)
+        self.assertEqual(cluster.result(job), "COMPLETED|0:0", cluster.output("both"))
+        lines = cluster.output("both").splitlines()
+        self.assertEqual(sorted(lines[:2]), ["0: n2", "1: n3"])
+        self.assertIn(cluster.network.address, lines[2])
+        done = cluster.run("srun", "-N3", "--mem=50M", "-l", "hostname", check=False)
+        self.assertEqual((done.returncode, sorted(done.stdout.splitlines())), (0, ["0: n1", "1: n2", "2: n3"]), done.stderr)
