@@ -16,6 +16,8 @@ namespace drover::relay {
 namespace {
 
 constexpr Duration kPatience = seconds(5);
+constexpr Duration kLinger =
+    seconds(2);              // for a peer to end too, once it was told that all has been said
 constexpr int kRounds = 16;  // of a turn, so that a fast pair doesn't hold up the others
 constexpr std::size_t kPiece = 16U << 10U;
 // Repeated sends without an answer, each twice as late as the last: some 25 s.
@@ -114,12 +116,16 @@ bool Pump::Pair::from_channel() {
   in_.waits = moved.step;
   if (moved.step == Step::failed) channel_gone();
   if (moved.step == Step::failed || moved.step == Step::end) in_.ended = true;
-  if (moved.step == Step::done) in_.bytes.append(piece.data(), moved.size);
+  if (moved.step == Step::done && !discards_) in_.bytes.append(piece.data(), moved.size);
   return moved.step == Step::done || in_.ended;
 }
 
 bool Pump::Pair::to_plain() {
   if (in_.over) return false;
+  if (discards_) {
+    in_.over = in_.ended;
+    return false;
+  }
   if (in_.bytes.empty()) {
     if (!in_.ended) return false;
     in_.over = true;
@@ -143,11 +149,14 @@ void Pump::Pair::refuse(const Error& error) {
   phase_ = Phase::flowing;
 }
 
-// Nobody there takes anything any more; what was said before it went still goes out.
+// Nobody there takes anything any more; what was said before it went still goes out. The peer's
+// bytes are read and thrown away meanwhile: TCP would drop what is on its way out when it is closed
+// over unread ones.
 void Pump::Pair::plain_gone() {
   plain_quiet_ = true;
-  in_ = {.ended = true, .over = true};
-  if (phase_ != Phase::flowing) out_.over = true;
+  discards_ = true;
+  in_.bytes.clear();
+  if (phase_ != Phase::flowing) in_.over = out_.over = true;
 }
 
 void Pump::Pair::channel_gone() {
@@ -170,6 +179,9 @@ void Pump::Pair::look(Duration now) {
       channel_gone();
       in_.ended = true;
     }
+    if (!discards_ || !out_.over) return;
+    if (!std::exchange(lingers_, true)) until_ = now + kLinger;
+    if (now >= until_) in_.over = true;
     return;
   }
   if (channel_quiet_ || now >= until_) refuse({Errc::unavailable, "no answer in time"});

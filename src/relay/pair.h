@@ -57,10 +57,12 @@ class Pump::Pair {
   Flow out_;  // plain to channel
   Flow in_;   // channel to plain
   Phase phase_;
-  Duration until_;  // of the handshake and the opening
+  Duration until_;  // of the handshake and the opening, and of the lingering at the end
   bool busy_ = true;
   bool plain_quiet_ = false;  // its other end is gone: poll would only repeat that
   bool channel_quiet_ = false;
+  bool discards_ = false;  // what the channel says: nobody is left to hear it
+  bool lingers_ = false;
 };
 
 }  // namespace drover::relay
