@@ -130,9 +130,9 @@ class TlsTransport : public wire::Transport {
     if (info) peer.certified = wire::Peer::Certified{info->identity.uri(), info->serial};
   }
   void upgrade(const wire::Request& request, wire::WsHandlers handlers,
-               const wire::WsLimits& limits, wire::WsEnded ended) override {
+               const wire::WsTerms& terms, wire::WsEnded ended) override {
     std::make_shared<wire::WsConnection<SslStream>>(shard_, std::move(stream_), request.peer,
-                                                    limits, std::move(handlers), std::move(ended))
+                                                    terms, std::move(handlers), std::move(ended))
         ->accept(request);
   }
 
@@ -209,8 +209,9 @@ class Opening : public wire::Timed, public std::enable_shared_from_this<Opening>
     peer_.certified = wire::Peer::Certified{info->identity.uri(), info->serial};
     const auto self = shared_from_this();
     shard_->remove(*this);
-    std::make_shared<wire::WsConnection<SslStream>>(shard_, std::move(stream_), peer_, limits,
-                                                    std::move(handlers), std::move(ended_))
+    std::make_shared<wire::WsConnection<SslStream>>(
+        shard_, std::move(stream_), peer_, wire::WsTerms{.limits = limits}, std::move(handlers),
+        std::move(ended_))
         ->handshake(hello.host, hello.target, hello.headers);
   }
 

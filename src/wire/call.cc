@@ -57,14 +57,27 @@ void Call::adopt(Peer peer) {
            });
 }
 
-void Call::upgrade(WsHandlers handlers) {
+void Call::upgrade(WsHandlers handlers, WsTerms terms) {
   std::shared_ptr<HttpConnection> connection;
   {
     const std::lock_guard lock(mutex_);
     connection = connection_;
   }
-  on_shard(connection, false, [self = shared_from_this(), handlers = std::move(handlers)](HttpConnection& c) mutable {
-    c.upgrade(self, std::move(handlers));
+  on_shard(connection, false,
+           [self = shared_from_this(), handlers = std::move(handlers),
+            terms = std::move(terms)](HttpConnection& c) mutable {
+             c.upgrade(self, std::move(handlers), std::move(terms));
+           });
+}
+
+void Call::switch_protocols(Switch to) {
+  std::shared_ptr<HttpConnection> connection;
+  {
+    const std::lock_guard lock(mutex_);
+    connection = connection_;
+  }
+  on_shard(connection, false, [self = shared_from_this(), to = std::move(to)](HttpConnection& c) mutable {
+    c.switch_protocols(self, std::move(to));
   });
 }
 

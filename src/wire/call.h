@@ -17,15 +17,17 @@ class HttpConnection;
 
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  Call(std::shared_ptr<HttpConnection> connection, std::size_t max_queue)
-      : connection_(std::move(connection)), max_queue_(max_queue) {}
+  Call(std::shared_ptr<HttpConnection> connection, std::shared_ptr<Shard> shard, std::size_t max_queue)
+      : connection_(std::move(connection)), shard_(std::move(shard)), max_queue_(max_queue) {}
 
   // True for the first who asks: only he answers.
   [[nodiscard]] bool claim() { return !claimed_.exchange(true); }
 
   void answer(Answer answer);
   void begin_stream(int status, std::string content_type, Headers headers);
-  void upgrade(WsHandlers handlers);
+  void upgrade(WsHandlers handlers, WsTerms terms);
+  void switch_protocols(Switch to);
+  [[nodiscard]] Lane lane() const { return Lane(shard_); }
   void adopt(Peer peer);
 
   bool write(Bytes bytes);
@@ -53,6 +55,7 @@ class Call : public std::enable_shared_from_this<Call> {
 
   mutable std::mutex mutex_;
   std::shared_ptr<HttpConnection> connection_;  // null once it has ended
+  const std::shared_ptr<Shard> shard_;
   const std::size_t max_queue_;
   std::atomic<bool> claimed_{false};
   std::vector<Bytes> incoming_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "wire/byte_connection.h"
 
 namespace drover::wire {
 namespace {
@@ -83,9 +84,11 @@ void HttpConnection::read() {
 void HttpConnection::on_read(End end, std::size_t size) {
   reading_ = false;
   if (phase_ == Phase::closed) return;
-  if (upgrade_) {  // the read was cancelled to hand the stream over
-    if (end == End::failed && size == 0) {
-      do_upgrade();
+  if (leaves_http()) {  // the read was cancelled to hand the stream over
+    const bool early = end == End::no && switch_;  // it had come already: a byte of the new protocol
+    if (early) buffer_.commit(size);
+    if (early || (end == End::failed && size == 0)) {
+      leave_http();
     } else {
       close();
     }
@@ -202,11 +205,11 @@ void HttpConnection::dispatch() {
     wants_upgrade_ = Request{request_.method, request_.target, request_.headers, {}, who_};
   }
   request_.peer = who_;
-  call_ = std::make_shared<Call>(shared_from_this(), server_->options().max_stream_queue);
+  call_ = std::make_shared<Call>(shared_from_this(), shard_, server_->options().max_stream_queue);
   const std::shared_ptr<Call> call = call_;
   server_->handler()(std::move(request_), Responder(call));
   // Reading on tells when the caller hangs up; an answer that is ready needs no such watch.
-  if (call_ == call && pieces_.empty() && !upgrade_) read();
+  if (call_ == call && pieces_.empty() && !leaves_http()) read();
 }
 
 void HttpConnection::put_head(int status, const std::string& content_type, const Headers& headers,
@@ -371,29 +374,61 @@ void HttpConnection::linger() {
   read();
 }
 
-void HttpConnection::upgrade(const std::shared_ptr<Call>& call, WsHandlers handlers) {
+void HttpConnection::upgrade(const std::shared_ptr<Call>& call, WsHandlers handlers, WsTerms terms) {
   if (call_ != call) return;
   if (!wants_upgrade_ || buffer_.size() != 0 || eof_) {
     answer(call, text_answer(wants_upgrade_ ? 400 : 426, "this address speaks WebSocket\n"));
     return;
   }
   upgrade_ = std::move(handlers);
-  if (reading_) {
-    transport_->cancel_read();
-  } else {
-    do_upgrade();
-  }
+  terms_ = std::move(terms);
+  if (!terms_.limits) terms_.limits = server_->options().websocket;
+  leave_http();
 }
 
-void HttpConnection::do_upgrade() {
+void HttpConnection::switch_protocols(const std::shared_ptr<Call>& call, Switch to) {
+  if (call_ != call) return;
+  if (writing_ || eof_) {
+    answer(call, text_answer(400, "too early for another protocol\n"));
+    return;
+  }
+  switch_ = std::move(to);
+  leave_http();
+}
+
+void HttpConnection::leave_http() {
+  if (reading_) {
+    transport_->cancel_read();
+    return;
+  }
   phase_ = Phase::upgraded;
   if (call_) std::exchange(call_, nullptr)->end(false);
   server_->release_body(std::exchange(charged_, 0));
   const std::shared_ptr<HttpConnection> self = shared_from_this();
   shard_->remove(*this);
-  transport_->upgrade(*wants_upgrade_, std::move(*upgrade_), server_->options().websocket,
+  if (upgrade_) {
+    do_upgrade();
+  } else {
+    do_switch();
+  }
+}
+
+void HttpConnection::do_upgrade() {
+  transport_->upgrade(*wants_upgrade_, std::move(*upgrade_), terms_,
                       [server = server_, peer = peer_](const std::string&) { server->leave(peer); });
   upgrade_.reset();
+}
+
+void HttpConnection::do_switch() {
+  Switch to = std::move(*switch_);
+  switch_.reset();
+  keep_alive_ = true;
+  to.headers.insert(to.headers.begin(), {{"Connection", "Upgrade"}, {"Upgrade", to.protocol}});
+  put_head(101, {}, to.headers, {});
+  const std::string early(static_cast<const char*>(buffer_.data().data()), buffer_.size());
+  std::make_shared<ByteConnection>(shard_, std::move(transport_), who_, to.limits, std::move(to.handlers),
+                                   [server = server_, peer = peer_] { server->leave(peer); })
+      ->start(std::exchange(pieces_, {}).front().own, early);
 }
 
 void HttpConnection::adopt(const std::shared_ptr<Call>& call, Peer peer) {

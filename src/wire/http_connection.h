@@ -31,7 +31,8 @@ class HttpConnection : public Timed, public TransportUser, public std::enable_sh
   void answer(const std::shared_ptr<Call>& call, const Answer& answer);
   void begin_stream(const std::shared_ptr<Call>& call, int status, std::string content_type, Headers headers);
   void flush_stream(const std::shared_ptr<Call>& call);
-  void upgrade(const std::shared_ptr<Call>& call, WsHandlers handlers);
+  void upgrade(const std::shared_ptr<Call>& call, WsHandlers handlers, WsTerms terms);
+  void switch_protocols(const std::shared_ptr<Call>& call, Switch to);
   void adopt(const std::shared_ptr<Call>& call, Peer peer);
   void cut(const std::shared_ptr<Call>& call);
   [[nodiscard]] Shard& shard() { return *shard_; }
@@ -63,14 +64,17 @@ class HttpConnection : public Timed, public TransportUser, public std::enable_sh
   void write();
   void drained();
   void answer_done();
+  void leave_http();
   void do_upgrade();
+  void do_switch();
+  [[nodiscard]] bool leaves_http() const { return upgrade_.has_value() || switch_.has_value(); }
   void linger();
   void close();
   void deadline(std::chrono::milliseconds delay) { shard_->expire_in(*this, delay); }
 
   const std::shared_ptr<ServerState> server_;
   const std::shared_ptr<Shard> shard_;
-  const std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Transport> transport_;
   const Peer peer_;  // of the socket: what it is counted under
   Peer who_;         // whom its requests come from
   bool identified_ = false;
@@ -93,6 +97,8 @@ class HttpConnection : public Timed, public TransportUser, public std::enable_sh
   bool chunked_ = false;
   std::optional<Request> wants_upgrade_;
   std::optional<WsHandlers> upgrade_;
+  WsTerms terms_;
+  std::optional<Switch> switch_;
 
   std::deque<Piece> pieces_;
   std::vector<std::string_view> views_;

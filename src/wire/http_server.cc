@@ -207,9 +207,13 @@ Stream Responder::stream(int status, std::string content_type, Headers headers) 
 }
 
 void Responder::adopt(Peer peer) const { call_->adopt(std::move(peer)); }
-void Responder::upgrade(WsHandlers handlers) const {
-  if (call_->claim()) call_->upgrade(std::move(handlers));
+void Responder::upgrade(WsHandlers handlers, WsTerms terms) const {
+  if (call_->claim()) call_->upgrade(std::move(handlers), std::move(terms));
 }
+void Responder::switch_protocols(Switch to) const {
+  if (call_->claim()) call_->switch_protocols(std::move(to));
+}
+Lane Responder::lane() const { return call_->lane(); }
 
 bool Responder::gone() const { return call_->gone(); }
 void Responder::when_gone(std::function<void()> notify) const { call_->when_gone(std::move(notify)); }

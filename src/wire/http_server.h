@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "os/fd.h"
+#include "wire/byte_stream.h"
 #include "wire/http.h"
 #include "wire/socket.h"
 #include "wire/websocket.h"
@@ -72,6 +73,13 @@ class Stream {
   std::shared_ptr<Finisher> finisher_;
 };
 
+struct Switch {
+  std::string protocol;  // "SPDY/3.1", as the Upgrade header names it
+  Headers headers;       // of the answer, besides
+  ByteLimits limits;
+  ByteHandlers handlers;
+};
+
 // The right to answer one request. Copies are the same right: the first answer wins, and a request
 // whose last Responder goes away unanswered gets a 500.
 class Responder {
@@ -85,7 +93,11 @@ class Responder {
   // answer.
   void adopt(Peer peer) const;
   // Makes the connection a WebSocket. A request that asks for none gets a 426.
-  void upgrade(WsHandlers handlers) const;
+  void upgrade(WsHandlers handlers, WsTerms terms = {}) const;
+  // Answers 101; what follows are bytes of another protocol both ways, no HTTP any more.
+  void switch_protocols(Switch to) const;
+  // The thread of this connection, before and after the answer.
+  [[nodiscard]] Lane lane() const;
   // The caller has hung up: long work for him may stop.
   [[nodiscard]] bool gone() const;
   void when_gone(std::function<void()> notify) const;

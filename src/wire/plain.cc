@@ -70,8 +70,8 @@ class PlainTransport : public Transport {
     Code ignored;
     socket_.close(ignored);
   }
-  void upgrade(const Request& request, WsHandlers handlers, const WsLimits& limits, WsEnded ended) override {
-    std::make_shared<WsConnection<Socket>>(shard_, std::move(socket_), request.peer, limits, std::move(handlers),
+  void upgrade(const Request& request, WsHandlers handlers, const WsTerms& terms, WsEnded ended) override {
+    std::make_shared<WsConnection<Socket>>(shard_, std::move(socket_), request.peer, terms, std::move(handlers),
                                            std::move(ended))
         ->accept(request);
   }
@@ -92,8 +92,8 @@ void plain_websocket(std::shared_ptr<Shard> shard, Fd fd, const WsHello& hello, 
                      WsHandlers handlers, WsEnded ended) {
   Peer peer = peer_of(fd.get());
   Socket socket = socket_of(*shard, std::move(fd));
-  std::make_shared<WsConnection<Socket>>(std::move(shard), std::move(socket), std::move(peer), limits,
-                                         std::move(handlers), std::move(ended))
+  std::make_shared<WsConnection<Socket>>(std::move(shard), std::move(socket), std::move(peer),
+                                         WsTerms{.limits = limits}, std::move(handlers), std::move(ended))
       ->handshake(hello.host, hello.target, hello.headers);
 }
 

@@ -33,6 +33,7 @@ void Shard::run() {
 void Shard::stop() {
   CHECK(!is_here());
   post_later([self = shared_from_this()] {
+    self->ending_ = true;
     self->each([](Timed& timed) { timed.on_stop(); });
     self->timer_.cancel();
     self->guard_.reset();

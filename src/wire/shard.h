@@ -68,6 +68,8 @@ class Shard : public std::enable_shared_from_this<Shard> {
   }
   [[nodiscard]] bool is_here() const { return thread_.get_id() == std::this_thread::get_id(); }
   [[nodiscard]] asio::io_context& context() { return context_; }
+  // Nothing new may begin, it would never be told to stop.
+  [[nodiscard]] bool ending() const { return ending_; }
 
   // On the shard's thread:
   void add(const std::shared_ptr<Timed>& timed);
@@ -88,6 +90,7 @@ class Shard : public std::enable_shared_from_this<Shard> {
   std::list<std::shared_ptr<Timed>> timed_;
   std::uint64_t now_ = 1;
   bool armed_ = false;
+  bool ending_ = false;
   std::mutex mutex_;
   bool stopped_ = false;
 };

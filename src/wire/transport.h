@@ -38,7 +38,7 @@ class Transport {
   virtual void identify(Peer& peer) const { static_cast<void>(peer); }
   // Hands the stream over to a WebSocket that answers the request; `ended` is called once when it
   // is gone. Nothing is in flight, and this transport is used no more.
-  virtual void upgrade(const Request& request, WsHandlers handlers, const WsLimits& limits, WsEnded ended) = 0;
+  virtual void upgrade(const Request& request, WsHandlers handlers, const WsTerms& terms, WsEnded ended) = 0;
 };
 
 // The kinds. `fd` is a connected, non-blocking socket.

@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "os/fd.h"
 #include "wire/http.h"
@@ -21,6 +24,7 @@ struct WsLimits {
   std::chrono::milliseconds ping_every{10'000};
   std::chrono::milliseconds dead_after{30'000};  // without a byte from the peer
   std::chrono::milliseconds handshake{10'000};
+  std::chrono::milliseconds farewell{1'000};  // for the peer's answer to our closing
 };
 
 class WsSession {
@@ -31,6 +35,10 @@ class WsSession {
   virtual Sent send(Bytes message) = 0;
   // From any thread: what is queued goes out, then the closing handshake. on_close follows.
   virtual void close() = 0;
+  // From any thread: bytes that wait to be sent.
+  [[nodiscard]] virtual std::size_t waiting() const = 0;
+  // From any thread: a message that wasn't taken may come again now.
+  virtual void resume() = 0;
   [[nodiscard]] virtual const Peer& peer() const = 0;
 };
 using WsSessionPtr = std::shared_ptr<WsSession>;
@@ -43,7 +51,21 @@ struct WsHandlers {
   // is taken, so a full inbox slows the peer down and loses nothing.
   std::function<bool(const WsSessionPtr&, std::string& message)> on_message;
   std::function<void(const WsSessionPtr&, const std::string& why)> on_close;
+  // May be null. No more than WsTerms::low bytes wait, and it had been more.
+  std::function<void(const WsSessionPtr&)> on_drained = nullptr;
+  std::function<void(const WsSessionPtr&)> on_tick = nullptr;  // with each ping, every ping_every
 };
+
+// What a server agrees to with one client.
+struct WsTerms {
+  std::string protocol;  // of those the client offers (chosen_protocol); "": none is named
+  bool text = false;     // messages may be of text as well as binary
+  std::size_t low = 0;
+  std::optional<WsLimits> limits;  // nothing: the server's
+};
+
+// The first subprotocol that the client offers and that is one of ours; "" when there is none.
+[[nodiscard]] std::string_view chosen_protocol(const Headers& headers, std::span<const std::string_view> ours);
 
 // Called once, on the shard's thread, when a WebSocket is gone, also one that never opened.
 using WsEnded = std::function<void(const std::string& why)>;

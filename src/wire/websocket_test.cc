@@ -300,5 +300,88 @@ TEST(WebSocket, AnUpgradeMayBeGrantedLaterFromAnotherThread) {
   later.join();
 }
 
+TEST(WebSocket, TheAnswerNamesTheProtocolAgreedOnAndTextIsTakenWhereItMayBe) {
+  TempFolder folder;
+  ServerOptions options;
+  options.at = Endpoint::unix_socket(folder.path("s"));
+  Seen seen;
+  const auto server = Server::start(options, [&](Request&&, const Responder& responder) {
+    responder.upgrade(recording(seen), {.protocol = "v4.channel.k8s.io", .text = true, .limits = std::nullopt});
+  });
+  ASSERT_TRUE(server.has_value());
+  const Result<Fd> client = connect_to(options.at, milliseconds(1000));
+  const std::string_view hello =
+      "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+      "Sec-WebSocket-Protocol: v4.channel.k8s.io\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+  ASSERT_EQ(::send(client->get(), hello.data(), hello.size(), 0), static_cast<ssize_t>(hello.size()));
+  ASSERT_TRUE(eventually([&] { return seen.count("open") == 1; }));
+  char answer[1024];
+  const ssize_t n = ::recv(client->get(), answer, sizeof answer, 0);
+  ASSERT_GT(n, 0);
+  EXPECT_NE(std::string(answer, static_cast<std::size_t>(n)).find("Sec-WebSocket-Protocol: v4.channel.k8s.io\r\n"),
+            std::string::npos);
+  const std::string text("\x81\x82\0\0\0\0hi", 8);
+  ASSERT_EQ(::send(client->get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  EXPECT_TRUE(eventually([&] { return seen.count("hi") == 1; }));
+}
+
+TEST(WebSocket, AReceiverThatSaysWhenItCanGoOnWaitsForNoPoll) {
+  TempFolder folder;
+  const Endpoint at = Endpoint::unix_socket(folder.path("s"));
+  Seen seen;
+  WsHandlers handlers = recording(seen);
+  std::atomic<int> taken{0};
+  handlers.on_message = [&, refused = false](const WsSessionPtr& session, std::string&) mutable {
+    refused = !refused;
+    if (refused) std::thread([session] { session->resume(); }).detach();
+    else ++taken;
+    return !refused;
+  };
+  const auto server = serve(at, handlers);
+  const auto begin = std::chrono::steady_clock::now();
+  WsClient client(to(at), {[](const WsSessionPtr& session) {
+                             for (int i = 0; i < 200; ++i) session->send(bytes("x"));
+                           },
+                           [](const WsSessionPtr&, std::string&) { return true; },
+                           [](const WsSessionPtr&, const std::string&) {}});
+  ASSERT_TRUE(eventually([&] { return taken == 200; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(2000));  // 200 polls take 4 s
+}
+
+TEST(WebSocket, ASenderIsToldWhenLittleWaitsAgain) {
+  TempFolder folder;
+  const Endpoint at = Endpoint::unix_socket(folder.path("s"));
+  ServerOptions options;
+  options.at = at;
+  std::atomic<int> drained{0};
+  std::size_t left = 100;
+  const auto fill = [&](const WsSessionPtr& session) {
+    while (left > 0 && session->waiting() < 300'000) {
+      session->send(bytes(std::string(100'000, 'x')));
+      --left;
+    }
+  };
+  WsHandlers handlers = echoing();
+  handlers.on_open = fill;
+  handlers.on_drained = [&](const WsSessionPtr& session) {
+    ++drained;
+    fill(session);
+  };
+  const auto server = Server::start(options, [&](Request&&, const Responder& responder) {
+    responder.upgrade(handlers, {.low = 150'000, .limits = std::nullopt});
+  });
+  ASSERT_TRUE(server.has_value());
+  std::atomic<int> got{0};
+  WsClient client(to(at), {[](const WsSessionPtr&) {},
+                           [&](const WsSessionPtr&, std::string&) {
+                             ++got;
+                             return true;
+                           },
+                           [](const WsSessionPtr&, const std::string&) {}});
+  EXPECT_TRUE(eventually([&] { return got == 100; }));
+  EXPECT_GT(drained, 10);
+}
+
 }  // namespace
 }  // namespace drover::wire

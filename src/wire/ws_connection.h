@@ -34,19 +34,27 @@ template <class Socket>
 class WsConnection : public WsSession, public Timed, public std::enable_shared_from_this<WsConnection<Socket>> {
  public:
   // `ended` is called once, on the shard's thread, when the socket is closed; the text says why.
-  WsConnection(std::shared_ptr<Shard> shard, Socket socket, Peer peer, const WsLimits& limits, WsHandlers handlers,
+  WsConnection(std::shared_ptr<Shard> shard, Socket socket, Peer peer, const WsTerms& terms, WsHandlers handlers,
                std::function<void(const std::string&)> ended)
       : shard_(std::move(shard)),
         ws_(std::move(socket)),
         retry_(shard_->context().get_executor()),
         peer_(std::move(peer)),
-        limits_(limits),
+        limits_(terms.limits.value_or(WsLimits{})),
+        protocol_(terms.protocol),
+        text_(terms.text),
+        low_(terms.low),
         handlers_(std::move(handlers)),
         ended_(std::move(ended)) {}
 
   // The server's end.
   void accept(const Request& request) {
     prepare();
+    if (!protocol_.empty()) {
+      ws_.set_option(websocket::stream_base::decorator([name = protocol_](websocket::response_type& response) {
+        response.set(boost::beast::http::field::sec_websocket_protocol, name);
+      }));
+    }
     request_.method_string(request.method);
     request_.target(request.target);
     request_.version(11);
@@ -100,6 +108,20 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
     shard_->post([self = this->shared_from_this()] { self->write(); });
   }
 
+  [[nodiscard]] std::size_t waiting() const override {
+    const std::lock_guard lock(mutex_);
+    return queued_;
+  }
+  void resume() override {
+    // Later, so that who says so isn't called back from within.
+    shard_->post_later([self = this->shared_from_this()] {
+      if (!self->held_back_ || self->ended_reported_) return;
+      self->held_back_ = false;
+      self->retry_.cancel();
+      self->deliver();
+    });
+  }
+
   [[nodiscard]] const Peer& peer() const override { return peer_; }
 
   void on_deadline() override {
@@ -107,7 +129,8 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
       fail(why_.empty() ? "the peer did not answer" : why_);
       return;
     }
-    if (std::exchange(heard_, false) || held_back_) silent_ = std::chrono::milliseconds{0};
+    // While a write waits for the peer, Beast reads none of its pings either; the kernel watches over that.
+    if (std::exchange(heard_, false) || held_back_ || stalled_) silent_ = std::chrono::milliseconds{0};
     else silent_ += limits_.ping_every;
     if (silent_ >= limits_.dead_after) {
       fail("the peer has been silent for too long");
@@ -119,7 +142,9 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
         if (error) self->fail(error.message());
       });
     }
+    stalled_ = writing_;
     shard_->expire_in(*this, limits_.ping_every);
+    if (handlers_.on_tick && !ended_reported_) handlers_.on_tick(this->shared_from_this());
   }
   void on_wind_down() override { close(); }
   void on_stop() override { fail("stopped"); }
@@ -170,7 +195,7 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
       read();
       return;
     }
-    if (!ws_.got_binary()) {
+    if (!text_ && !ws_.got_binary()) {
       fail("the peer sent text where messages are binary");
       return;
     }
@@ -191,7 +216,7 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
     }
     retry_.expires_after(std::chrono::milliseconds(20));
     retry_.async_wait([self = this->shared_from_this()](const Code& error) {
-      if (!error) self->deliver();
+      if (!error && self->held_back_) self->deliver();
     });
   }
 
@@ -213,24 +238,28 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
     }
     writing_ = true;
     ws_.async_write(asio::buffer(*sent_), [self = this->shared_from_this()](const Code& error, std::size_t) {
-      self->writing_ = false;
+      self->writing_ = self->stalled_ = false;
+      bool drained = false;
       {
         const std::lock_guard lock(self->mutex_);
+        const bool high = self->queued_ > self->low_;
         self->queued_ -= self->sent_->size();
+        drained = high && self->queued_ <= self->low_;
       }
       self->sent_.reset();
       if (error) {
         self->fail(error.message());
-      } else {
-        self->write();
+        return;
       }
+      self->write();
+      if (drained && self->handlers_.on_drained && !self->ended_reported_) self->handlers_.on_drained(self);
     });
   }
 
   void leave() {
     leaving_ = true;
     why_ = "closed";
-    shard_->expire_in(*this, std::chrono::milliseconds(1'000));
+    shard_->expire_in(*this, limits_.farewell);
     ws_.async_close(websocket::close_code::normal,
                     [self = this->shared_from_this()](const Code&) { self->fail("closed"); });
   }
@@ -258,6 +287,9 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
   asio::steady_timer retry_;
   const Peer peer_;
   const WsLimits limits_;
+  const std::string protocol_;
+  const bool text_;
+  const std::size_t low_;
   WsHandlers handlers_;
   std::function<void(const std::string&)> ended_;
 
@@ -273,10 +305,11 @@ class WsConnection : public WsSession, public Timed, public std::enable_shared_f
   bool held_back_ = false;       // a message waits for its receiver
   bool pinging_ = false;
   bool writing_ = false;
+  bool stalled_ = false;         // a write was in flight at the last ping
   Bytes sent_;                   // in flight
   std::chrono::milliseconds silent_{0};
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::deque<Bytes> queue_;
   std::size_t queued_ = 0;
   bool sending_ = false;  // write() has been asked for and will see the queue
