@@ -1,16 +1,20 @@
 #include "app/kube_door.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 
+#include "base/proto.h"
+#include "base/resume.h"
 #include "base/text.h"
 #include "kube/rest/body.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/socket.h"
 #include "os/user.h"
 #include "tls/transport.h"
 
@@ -69,6 +73,21 @@ kube::Identify identify(control::Authority& authority, api::Service& service) {
   };
 }
 
+// Asks the agent of a node on this machine, at its door for streams of pods beside that of steps.
+Result<Fd> reach(api::Service& service, const std::string& name, const PodAttach& ask) {
+  std::string path;
+  service.nodes([&](const api::NodeView& view) {
+    if (view.node.inventory.name == name) path = view.node.inventory.stream_path + "-pods";
+  });
+  auto connected = connect_stream(path);
+  if (!connected) return Error{Errc::unavailable, "node " + name + " has no door for them on this machine"};
+  Fd agent = std::move(*connected);
+  const std::string opening = frame(encode(ask));
+  const ssize_t n = ::send(agent.get(), opening.data(), opening.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n != static_cast<ssize_t>(opening.size())) return Error{Errc::unavailable, "its agent takes nothing"};
+  return agent;
+}
+
 std::string port_file(const KubeDoorOptions& options) { return options.state_dir + "/kubernetes.port"; }
 
 }  // namespace
@@ -88,7 +107,11 @@ Result<std::unique_ptr<KubeDoor>> KubeDoor::open(KubeDoorOptions options, contro
       controller.service(), kube::ServerOptions{.identify = identify(authority, controller.service()),
                                                 .address = door->options_.at,
                                                 .now = wall_now,
-                                                .say = door->options_.say});
+                                                .say = door->options_.say,
+                                                .reach = [&service = controller.service()](
+                                                             const std::string& node, const PodAttach& ask) {
+                                                  return reach(service, node, ask);
+                                                }});
   door->kube_->start();
   TRY(door->listen());
   door->options_.say(fmt::format("serving Kubernetes on https://{}", door->address()));

@@ -11,6 +11,7 @@
 #include "kube/rest/route.h"
 #include "kube/rest/user.h"
 #include "kube/store/store.h"
+#include "kube/stream/serve.h"
 #include "wire/http_server.h"
 
 namespace drover::kube {
@@ -30,6 +31,7 @@ struct Context {
   Store& store;
   Caller self;  // the controller's own identity, in whose name documents are kept
   std::function<Instant()> now;
+  StreamSite streams;  // how nodes are reached
 };
 
 // Answers with an object, in the form that was asked for.

@@ -26,6 +26,8 @@ struct ServerOptions {
   std::string address;  // host:port as clients reach it
   std::function<Instant()> now;
   std::function<void(const std::string&)> say;
+  // For streams of pods: see StreamSite. Null: there are none.
+  std::function<Result<Fd>(const std::string& node, const PodAttach& ask)> reach = nullptr;
 };
 
 class Server {
