@@ -14,11 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "agent/cri/commands.h"
 #include "agent/cri/runtime.h"
 #include "agent/driver/process.h"
 #include "agent/member/membership.h"
 #include "agent/pod/groups.h"
+#include "agent/pod/host.h"
 #include "agent/pod/pods.h"
+#include "agent/pod/streams.h"
 #include "agent/probe/address.h"
 #include "agent/probe/device.h"
 #include "agent/probe/host.h"
@@ -28,6 +31,7 @@
 #include "agent/session/inventory.h"
 #include "agent/session/node_folder.h"
 #include "cli/cluster_file.h"
+#include "domain/pod_stream.h"
 #include "native/discovery.h"
 #include "os/clock.h"
 #include "os/fd.h"
@@ -207,11 +211,13 @@ struct PodSide {
       : client(std::make_shared<const agent::cri::Client>(
             agent::cri::ClientOptions{.socket = arguments.containerd, .node = folder.cgroup_root})),
         images(client, workers),
+        host(runner, workers),
         groups(folder.cgroup_root,
                [&runner](const std::vector<std::string>& uuids) { return runner.denied_to(runner.infos(uuids)); }),
         pods({.workers = &workers,
               .images = ::geteuid() == 0 ? &images : nullptr,
               .why_no_images = "without root an agent runs no containers",
+              .host = &host,
               .groups = &groups,
               .brief = folder.path + "/pods",
               .lasting = arguments.state_dir + "/pods",
@@ -219,7 +225,14 @@ struct PodSide {
               .address = agent::node_ip(address),
               .clock = [] { return agent::Moment{.boot = since_boot(), .wall = wall_now()}; },
               .devices = [&runner](const std::vector<std::string>& uuids) { return runner.infos(uuids); },
-              .say = say}) {}
+              .host_attempt = [this](const agent::Attempt& attempt) { host.on_attempt(attempt); },
+              .say = say}),
+        commands(client, folder.path + "/exec") {}
+  Status open_door(const std::string& stream_path) {
+    door = TRY(agent::PodStreams::open({.path = pod_stream_path(stream_path), .directory = pods.directory(),
+                                        .images = &commands}));
+    return Done{};
+  }
   PodSide(const PodSide&) = delete;
   PodSide& operator=(const PodSide&) = delete;
   ~PodSide() { client->cut_short(); }
@@ -227,8 +240,11 @@ struct PodSide {
   agent::Workers workers;
   std::shared_ptr<const agent::cri::Client> client;
   agent::cri::CriRuntime images;
+  agent::HostRuntime host;
   agent::PodCgroups groups;
   agent::Pods pods;
+  agent::cri::CriCommands commands;
+  std::unique_ptr<agent::PodStreams> door;
 };
 
 Status run(Arguments arguments) {
@@ -297,6 +313,7 @@ Status run(Arguments arguments) {
                                    *pump));
   }
   PodSide pod_side(arguments, folder, runner, node.declared.address, hosts_path);
+  TRY(pod_side.open_door(stream_path));
   say("ready");
   return agent::run_agent(options, runner, pod_side.pods, stop.get());
 }

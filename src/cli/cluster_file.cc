@@ -14,7 +14,8 @@
 namespace drover::cli {
 namespace {
 
-constexpr std::string_view kTopKeys[] = {"cluster", "kubernetes", "listen", "nodes", "partitions", "settings"};
+constexpr std::string_view kTopKeys[] = {"cluster", "kubernetes", "listen", "nodes",
+                                         "partitions", "pods", "settings"};
 
 constexpr std::string_view kDefaultCluster = R"(# The cluster that `drover up` starts by default.
 # Its GPUs are declared: scheduled and granted like real ones, but there is no card behind them.
@@ -123,6 +124,7 @@ Result<ClusterFile> parse_cluster_file(const std::string& text, const std::strin
       return kubernetes->error("kubernetes: is HOST:PORT, as in 10.0.0.1:6443, or off");
     }
   }
+  if (const YamlValue* pods = fields.find("pods")) file.pods = TRY(pods->flag());
   const YamlValue* nodes = fields.find("nodes");
   if (nodes == nullptr) return top.error("'nodes:' is missing: a cluster needs at least one node");
   TRY(read_nodes(file, *nodes));

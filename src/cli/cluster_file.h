@@ -24,6 +24,7 @@ struct ClusterFile {
   Config config;
   std::string listen;                  // "host:port" for nodes on other machines; "": none
   std::string kubernetes;              // "host:port" of that door, "off", or "": not said
+  bool pods = false;                   // this machine's nodes run containers: with a containerd, if need be our own
   std::vector<NodeDeclaration> nodes;  // in the order written
   [[nodiscard]] const NodeDeclaration* node(std::string_view name) const;
 };

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "cli/image.h"
 #include "cli/kubeconfig.h"
 #include "cli/node.h"
 #include "cli/up.h"
@@ -21,6 +22,7 @@ int run_command(int argc, char** argv) {
   up_verb->add_option("--state", up_options.state, "Where it keeps its state");
   up_verb->add_flag("--detach", up_options.detach, "Return once it answers, and leave it in the background");
   up_verb->add_flag("--private", up_options.hidden, "Don't let other commands find it without DROVER_STATE");
+  up_verb->add_flag("--pods", up_options.pods, "Run containers; with a containerd of its own if need be");
   up_verb->callback([&] { chosen = [&] { return up(up_options); }; });
 
   StatusOptions status_options;
@@ -66,6 +68,20 @@ int run_command(int argc, char** argv) {
   kube_verb->add_option("--state", kube_options.state, "The cluster's state folder, if it isn't found by itself");
   kube_verb->add_option("-n,--namespace", kube_options.space, "Namespace of the context; else your own, or default");
   kube_verb->callback([&] { chosen = [&] { return kubeconfig(kube_options); }; });
+
+  ImageOptions image_options;
+  CLI::App* const image_verb = app.add_subcommand("image", "The images that pods on this machine run");
+  image_verb->require_subcommand(1);
+  const auto image_part = [&](const char* name, const char* what, int (*run)(const ImageOptions&)) {
+    CLI::App* const part = image_verb->add_subcommand(name, what);
+    part->add_option("--state", image_options.state, "The cluster's state folder, if it isn't found by itself");
+    part->callback([&, run] { chosen = [&, run] { return run(image_options); }; });
+    return part;
+  };
+  image_part("load", "Load archives, as `docker save` or skopeo write them", &image_load)
+      ->add_option("FILE", image_options.files)
+      ->required();
+  image_part("list", "Show the images that are here", &image_list);
 
   CLI::App* const version_verb = app.add_subcommand("version", "Print the version");
   version_verb->callback([&] {

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "cli/ask.h"
+#include "cli/containerd.h"
 #include "cli/keepers.h"
 #include "os/clock.h"
 #include "os/process.h"
@@ -36,7 +37,7 @@ std::string kubernetes_address() {
 }
 
 std::vector<DaemonSpec> daemons_of(const Place& place, const std::string& file, const ClusterFile& cluster,
-                                   bool hidden) {
+                                   std::optional<DaemonSpec> containerd, bool hidden) {
   const std::string bin = program_folder();
   const std::string socket = "unix:" + place.state() + "/droverd.sock";
   std::vector<DaemonSpec> daemons{{.name = "droverd",
@@ -45,6 +46,12 @@ std::vector<DaemonSpec> daemons_of(const Place& place, const std::string& file, 
   if (cluster.kubernetes.empty()) {
     daemons[0].argv.insert(daemons[0].argv.end(), {"--kubernetes", hidden ? "127.0.0.1:0" : kubernetes_address()});
   }
+  std::vector<std::string> with;
+  if (containerd) {
+    const auto own = own_containerd(place);
+    if (own) with = {"--containerd", *own};
+    daemons.insert(daemons.begin(), *std::move(containerd));  // it goes last, after what runs with it
+  }
   for (const NodeDeclaration& node : cluster.nodes) {
     if (node.joins) continue;
     const std::string& name = node.declared.name;
@@ -52,6 +59,8 @@ std::vector<DaemonSpec> daemons_of(const Place& place, const std::string& file, 
                        .argv = {bin + "/drover-agent", "--cluster", file, "--node", name, "--state", place.node(name),
                                 "--controller", socket},
                        .log = place.log_of(name)});
+    auto& argv = daemons.back().argv;
+    argv.insert(argv.end(), with.begin(), with.end());
   }
   return daemons;
 }
@@ -74,13 +83,16 @@ std::string clock_text() {
 
 }  // namespace
 
-Runner::Runner(Place place, std::string cluster_path, const ClusterFile& cluster, bool detached, bool hidden)
+Runner::Runner(Place place, std::string cluster_path, const ClusterFile& cluster,
+               std::optional<DaemonSpec> containerd, bool detached, bool hidden)
     : place_(std::move(place)),
       cluster_path_(std::move(cluster_path)),
       names_(names_of(cluster)),
       grace_(cluster.config.settings.kill_grace),
       ink_(!detached && wants_colours(STDOUT_FILENO)),
-      supervisor_(daemons_of(place_, cluster_path_, cluster, hidden), [this](const std::string& line) { say(line); }) {}
+      own_containerd_(containerd.has_value()),
+      supervisor_(daemons_of(place_, cluster_path_, cluster, std::move(containerd), hidden),
+                  [this](const std::string& line) { say(line); }) {}
 
 void Runner::block_signals() {
   const sigset_t set = our_signals();
@@ -121,7 +133,11 @@ Status Runner::start() {
       supervisor_.stop(kStopPatience);
       return Error{Errc::unavailable, broken->name + " doesn't start; it says:\n" + words};
     }
-    if (all_answer()) return Done{};
+    if (all_answer()) {
+      const Status ready = prepare_pods();
+      if (!ready) supervisor_.stop(kStopPatience);
+      return ready;
+    }
     if (since_boot() - begin > kStartPatience) {
       supervisor_.stop(kStopPatience);
       return Error{Errc::unavailable, "not every node has answered after " +
@@ -131,6 +147,11 @@ Status Runner::start() {
     supervisor_.stop(kStopPatience);
     return Error{Errc::unavailable, "interrupted"};
   }
+}
+
+Status Runner::prepare_pods() const {
+  if (!own_containerd_) return Done{};
+  return load_sandbox_image(TRY(own_containerd(place_)), place_.log_of("containerd"));
 }
 
 std::string Runner::welcome(bool hidden) const {

@@ -2,6 +2,7 @@
 // everything down. One thread; signals are taken one at a time.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/cluster_file.h"
@@ -16,7 +17,9 @@ inline constexpr int kKeepJobs = 10;  // SIGUSR1
 
 class Runner {
  public:
-  Runner(Place place, std::string cluster_path, const ClusterFile& cluster, bool detached, bool hidden);
+  // `containerd`: one of the cluster's own, where it needs one.
+  Runner(Place place, std::string cluster_path, const ClusterFile& cluster, std::optional<DaemonSpec> containerd,
+         bool detached, bool hidden);
 
   // Once the signals are blocked nothing is lost between here and run().
   static void block_signals();
@@ -32,6 +35,7 @@ class Runner {
   // The signal that came, or 0 when only time has passed or a child has ended.
   static int wait_for_signal(Duration patience);
   [[nodiscard]] bool all_answer() const;
+  [[nodiscard]] Status prepare_pods() const;
   void take_down(bool keep_jobs);
   void end_jobs();
   void end_keepers();
@@ -42,6 +46,7 @@ class Runner {
   std::vector<std::string> names_;
   Duration grace_;
   Ink ink_;
+  bool own_containerd_;
   Supervisor supervisor_;
 };
 

@@ -14,6 +14,7 @@
 
 #include "cli/ask.h"
 #include "cli/cluster_file.h"
+#include "cli/containerd.h"
 #include "cli/runner.h"
 #include "native/discovery.h"
 #include "os/clock.h"
@@ -67,6 +68,7 @@ Result<Prepared> prepare(const UpOptions& options) {
   TRY(place.create());
   std::string path = TRY(cluster_path(options, place));
   ClusterFile cluster = TRY(read_cluster_file(path));
+  cluster.pods = cluster.pods || options.pods;
   return Prepared{place, std::move(path), std::move(cluster)};
 }
 
@@ -114,7 +116,14 @@ int live(const UpOptions& options, Prepared prepared, Teller teller) {
   }
   if (!lock) return teller.tell(kRefused, "drover: " + lock.error().message + "\n");
   Runner::block_signals();
-  Runner runner(prepared.place, prepared.cluster_path, prepared.cluster, options.detach, options.hidden);
+  std::optional<DaemonSpec> containerd;
+  if (prepared.cluster.pods && !file_exists(kMachinesContainerd)) {
+    auto prepared_daemon = prepare_containerd(prepared.place);
+    if (!prepared_daemon) return teller.tell(kRefused, "drover: " + prepared_daemon.error().message + "\n");
+    containerd = *std::move(prepared_daemon);
+  }
+  Runner runner(prepared.place, prepared.cluster_path, prepared.cluster, std::move(containerd), options.detach,
+                options.hidden);
   const auto here = std::ranges::count(prepared.cluster.nodes, false, &NodeDeclaration::joins);
   if (!options.detach) print(stdout, "starting " + std::to_string(here) + " nodes ...\n");
   if (const Status started = runner.start(); !started) {

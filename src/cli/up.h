@@ -10,6 +10,7 @@ struct UpOptions {
   std::string state;         // "": $DROVER_STATE, else the user's default
   bool detach = false;       // return once the cluster answers
   bool hidden = false;       // leave no pointer: other commands need DROVER_STATE
+  bool pods = false;         // run containers, with a containerd of our own if the machine has none
 };
 int up(const UpOptions& options);
 

@@ -1,8 +1,9 @@
 // The stream of one container, between the controller and the agent of its node: its log, a command run
-// in it, or its own input and output. The agent's stream door takes one framed PodAttach (base/resume.h:
-// frame), answers with one framed PodAttached, and from then on each frame is one PodUp or PodDown. A
-// connection that breaks is over: nobody takes it up again. Only root on the node, and the controller's
-// certificate, may ask: who may see a pod is the controller's business.
+// in it, or its own input and output. An agent has a door for them beside that of steps (pod_stream_path),
+// which only root on the node may open; from another machine the controller's certificate is asked for.
+// It takes one framed PodAttach (base/resume.h: frame), answers with one framed PodAttached, and from then
+// on each frame is one PodUp or PodDown. A connection that breaks is over: nobody takes it up again. Who
+// may see a pod is the controller's business.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,9 @@
 #include "domain/ids.h"
 
 namespace drover {
+
+// Beside the door that NodeInventory::stream_path names.
+[[nodiscard]] inline std::string pod_stream_path(const std::string& stream_path) { return stream_path + "-pods"; }
 
 enum class PodStreamKind : std::uint8_t { log, exec, attach, port };
 [[nodiscard]] constexpr std::string_view word(PodStreamKind k) {

@@ -44,6 +44,9 @@ class Client {
   [[nodiscard]] Result<Inventory> list() const;
   [[nodiscard]] Status reopen_log(const std::string& id) const;
 
+  // Where containerd gives a container's own input and output.
+  [[nodiscard]] Result<std::string> attach_url(const std::string& id, bool input, bool terminal) const;
+
   // ---- a command whose input and output somebody carries, through files that are FIFOs ----
   struct Process {
     std::string container;

@@ -1,15 +1,21 @@
 // Pods in a real containerd.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <array>
 
 #include "agent/cgroup/directory.h"
+#include "agent/cri/commands.h"
 #include "agent/cri/testing.h"
 #include "agent/pod/groups.h"
 #include "agent/pod/log.h"
 #include "agent/pod/pods.h"
+#include "agent/pod/streams.h"
+#include "base/proto.h"
+#include "base/resume.h"
 #include "base/text.h"
+#include "os/socket.h"
 
 namespace drover::agent {
 namespace {
@@ -192,6 +198,148 @@ TEST_F(PodsLive, ACommandThatIsntThereIsAStartError) {
   EXPECT_EQ(status.containers[0].state.reason, "StartError");
   EXPECT_THAT(status.containers[0].state.message, HasSubstr("no such file"));
   EXPECT_EQ(ended->exit.code, 128);
+}
+
+// A client of the door for streams.
+struct PodStreamsLive : PodsLive {
+  void SetUp() override {
+    PodsLive::SetUp();
+    if (IsSkipped()) return;
+    commands = std::make_unique<cri::CriCommands>(client, folder.path("exec"));
+    streams = *PodStreams::open({.path = folder.path("door"), .directory = pods->directory(),
+                                 .images = commands.get()});
+  }
+  void TearDown() override {
+    streams.reset();
+    PodsLive::TearDown();
+  }
+  void running(PodLaunch launch) {
+    run(std::move(launch));
+    ASSERT_TRUE(until([&] { return !status.containers.empty() &&
+                                   status.containers[0].state.phase == ContainerPhase::running; }));
+    pods->turn();
+  }
+  Fd ask(PodAttach wish) {
+    wish.job = JobId(17);
+    wish.attempt = 1;
+    if (wish.container.empty()) wish.container = "c";
+    Fd socket = *connect_stream(folder.path("door"));
+    const std::string bytes = frame(encode(wish));
+    EXPECT_EQ(::send(socket.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    return socket;
+  }
+  static void say(const Fd& socket, const PodUp& up) {
+    const std::string bytes = frame(encode(up));
+    EXPECT_EQ(::send(socket.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
+  struct Heard {
+    PodAttached answer{.error = "nothing heard"};
+    std::string out, err;
+    std::optional<PodStreamEnded> ended;
+  };
+  // Until its end, or until `enough` is in the output.
+  static Heard hear(const Fd& socket, const std::string& enough = "") {
+    Heard heard;
+    std::string arrived;
+    bool first = true;
+    const Duration until = since_boot() + seconds(10);
+    while (since_boot() < until && !heard.ended) {
+      pollfd ready{.fd = socket.get(), .events = POLLIN};
+      ::poll(&ready, 1, 100);
+      std::array<char, 4096> piece{};
+      const ssize_t n = ::recv(socket.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+      if (n == 0) break;
+      if (n > 0) arrived.append(piece.data(), static_cast<std::size_t>(n));
+      std::string_view rest = arrived;
+      for (bool whole = true; whole;) {
+        const auto message = take_frame(rest, whole);
+        if (!message || !whole) break;
+        if (std::exchange(first, false)) {
+          heard.answer = *decode<PodAttached>(*message);
+          continue;
+        }
+        const auto down = decode<PodDown>(*message);
+        if (const auto* said = std::get_if<PodOutput>(&*down)) (said->error ? heard.err : heard.out) += said->bytes;
+        if (const auto* last = std::get_if<PodStreamEnded>(&*down)) heard.ended = *last;
+      }
+      arrived = std::string(rest);
+      if (!enough.empty() && heard.out.find(enough) != std::string::npos) break;
+    }
+    return heard;
+  }
+
+  std::unique_ptr<cri::CriCommands> commands;
+  std::unique_ptr<PodStreams> streams;
+};
+
+TEST_F(PodStreamsLive, CommandsRunInAContainerWithTheirInputAndTheirExit) {
+  running({.containers = {shell("sleep 1000")}});
+  Fd socket = ask({.kind = PodStreamKind::exec, .command = {"/bin/sh", "-c", "cat; echo err >&2; exit 3"},
+                   .input = true});
+  say(socket, PodInput{.bytes = "hello\n"});
+  say(socket, PodInput{.last = true});
+  const Heard heard = hear(socket);
+  EXPECT_EQ(heard.answer.error, "");
+  EXPECT_EQ(heard.out, "hello\n");
+  EXPECT_EQ(heard.err, "err\n");
+  ASSERT_TRUE(heard.ended);
+  EXPECT_EQ(heard.ended->exit.code, 3);
+  const Heard missing = hear(ask({.kind = PodStreamKind::exec, .command = {"/no/such"}}));
+  ASSERT_TRUE(missing.ended);
+  EXPECT_THAT(missing.ended->failure, HasSubstr("no such file"));
+  EXPECT_TRUE(hear(ask({.container = "nobody", .kind = PodStreamKind::exec})).answer.missing);
+}
+
+TEST_F(PodStreamsLive, ATerminalHasASizeAndAPrompt) {
+  running({.containers = {shell("sleep 1000")}});
+  Fd socket = ask({.kind = PodStreamKind::exec, .command = {"/bin/sh"}, .input = true, .terminal = true});
+  EXPECT_THAT(hear(socket, "# ").out, HasSubstr("# "));
+  say(socket, PodResize{.rows = 33, .columns = 101});
+  say(socket, PodInput{.bytes = "sleep 0.3; stty size; exit 5\n"});
+  const Heard heard = hear(socket);
+  EXPECT_THAT(heard.out, HasSubstr("33 101"));
+  ASSERT_TRUE(heard.ended);
+  EXPECT_EQ(heard.ended->exit.code, 5);
+}
+
+TEST_F(PodStreamsLive, ACommandWhoseClientIsGoneIsKilled) {
+  running({.containers = {shell("sleep 1000")}});
+  { const Fd socket = ask({.kind = PodStreamKind::exec, .command = {"/bin/sh", "-c", "echo here; sleep 777"}});
+    EXPECT_EQ(hear(socket, "here").out, "here\n"); }
+  EXPECT_TRUE(testing::poll_until([&] {
+    return hear(ask({.kind = PodStreamKind::exec, .command = {"ps"}})).out.find("sleep 777") == std::string::npos;
+  }));
+}
+
+TEST_F(PodStreamsLive, LogsAreFollowedToTheContainersEnd) {
+  running({.restart = RestartPolicy::never, .containers = {shell("echo one; echo two >&2; sleep 1; echo three")}});
+  const Fd socket = ask({.kind = PodStreamKind::log, .follow = true});
+  ASSERT_TRUE(ends());
+  const Heard heard = hear(socket);
+  EXPECT_EQ(heard.out, "one\nthree\n");
+  EXPECT_EQ(heard.err, "two\n");
+  EXPECT_TRUE(heard.ended);
+  EXPECT_EQ(hear(ask({.kind = PodStreamKind::log, .tail = 1})).out, "three\n");
+  EXPECT_TRUE(hear(ask({.kind = PodStreamKind::log, .previous = true})).answer.missing);
+}
+
+TEST_F(PodStreamsLive, AShellIsAttachedTo) {
+  PodContainer one{.name = "c", .image = testing::kImage, .command = {"/bin/sh"}, .input = true, .terminal = true};
+  running({.containers = {one}});
+  const Fd socket = ask({.kind = PodStreamKind::attach, .input = true, .terminal = true});
+  say(socket, PodResize{.rows = 20, .columns = 77});
+  say(socket, PodInput{.bytes = "sleep 0.3; stty size\n"});
+  EXPECT_THAT(hear(socket, "20 77").out, HasSubstr("20 77"));
+}
+
+TEST_F(PodStreamsLive, APortIsReached) {
+  running({.containers = {shell("while true; do echo hi | nc -l -p 18181; done")}});
+  Heard heard;
+  EXPECT_TRUE(testing::poll_until([&] {
+    heard = hear(ask({.kind = PodStreamKind::port, .port = 18181}), "hi");
+    return heard.answer.error.empty();
+  }));
+  EXPECT_EQ(heard.out, "hi\n");
 }
 
 }  // namespace

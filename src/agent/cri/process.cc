@@ -44,6 +44,19 @@ Status Client::exec_process(const Process& process, const std::vector<std::strin
   return begun;
 }
 
+Result<std::string> Client::attach_url(const std::string& id, bool input, bool terminal) const {
+  rt::AttachRequest request;
+  request.set_id(id);
+  request.set_stdin(input);
+  request.set_tty(terminal);
+  request.set_stdout(true);
+  request.set_stderr(!terminal);
+  rt::AttachResponse answer;
+  Context context(*stubs_);
+  TRY(outcome(stubs_->runtime->Attach(&context, request, &answer)));
+  return answer.url();
+}
+
 Result<std::uint32_t> Client::wait_process(const Process& process) const {
   Context context(*stubs_, kLongestCommand);
   ts::WaitResponse answer;

@@ -215,7 +215,8 @@ void Pod::see(const Inventory& inventory) {
     if (present_[i].busy && record.stage != Stage::running) continue;
     if (record.stage != Stage::creating && record.stage != Stage::running) continue;
     const auto seen = std::ranges::find_if(inventory.containers, [&](const ContainerSeen& one) {
-      return one.pod == key_ && one.name == spec(i).name && one.run == record.run;
+      const bool same = one.name.empty() ? one.index == i : one.name == spec(i).name;
+      return same && one.pod == key_ && one.run == record.run;
     });
     if (seen == inventory.containers.end()) {
       if (record.stage == Stage::creating) {

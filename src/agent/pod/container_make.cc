@@ -7,6 +7,7 @@
 
 #include "agent/pod/backoff.h"
 #include "agent/pod/environment.h"
+#include "agent/pod/log.h"
 #include "agent/pod/pod.h"
 #include "agent/pod/volume.h"
 #include "base/text.h"
@@ -251,10 +252,22 @@ void Pod::make(Index i, ContainerSpec wanted) {
   }));
 }
 
+// Of a container that restarts for ever only the last two runs' logs are kept.
+void Pod::drop_old_log(Index i) {
+  const auto old = record_.containers[i].started_before;
+  if (!old) return;
+  for (const std::string& file : log_files(folder_.logs() + "/" + PodFolder::log(spec(i).name, *old))) {
+    [[maybe_unused]] const Status gone = remove_file(file);
+  }
+}
+
 void Pod::started(Index i) {
   ContainerRecord& record = record_.containers[i];
   record.stage = Stage::running;
   record.failures = 0;
+  drop_old_log(i);
+  record.started_before = record.last_started;
+  record.last_started = record.run;
   ContainerStatus& mine = status(i);
   if (mine.state.phase == ContainerPhase::terminated) mine.last = mine.state;
   if (mine.last) ++mine.restarts;

@@ -58,16 +58,10 @@ Runtime* Pod::runtime() const {
   return host ? site_.host : site_.images;
 }
 
-std::optional<Pod::Index> Pod::find(const std::string& name) const {
-  for (Index i = 0; launch_ && i < launch_->containers.size(); ++i) {
-    if (launch_->containers[i].name == name) return i;
-  }
-  return std::nullopt;
-}
-
-const ContainerRecord* Pod::container(const std::string& name) const {
-  const auto i = find(name);
-  return i ? &record_.containers[*i] : nullptr;
+Pod::Runs Pod::runs_of(std::size_t index) const {
+  const ContainerRecord& record = record_.containers[index];
+  if (!record.last_started) return {};
+  return {.last = *record.last_started, .before = record.started_before};
 }
 
 void Pod::note(const std::string& reason, const std::string& message, const std::string& container, bool warning) {
@@ -236,7 +230,10 @@ void Pod::turn() {
 }
 
 void Pod::check_deadline() {
-  if (launch_->deadline <= Duration{} || !record_.started || now().boot - record_.began < launch_->deadline) return;
+  if (!record_.started) return;
+  const Duration ran = now().boot - record_.began;
+  const auto past = [&](Duration limit) { return limit > Duration{} && ran >= limit; };
+  if (!past(launch_->deadline) && !past(record_.limit)) return;
   record_.status.reason = "DeadlineExceeded";
   record_.status.message = "Pod was active on the node longer than the specified deadline";
   note("DeadlineExceeded", record_.status.message, {}, true);

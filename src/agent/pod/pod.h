@@ -37,8 +37,12 @@ class Pod : public std::enable_shared_from_this<Pod> {
   void report_all();
   // Whether something is likely to change within a second.
   [[nodiscard]] bool lively() const;
-  // The host's view of a container, for streams. null: there is none of that name.
-  [[nodiscard]] const ContainerRecord* container(const std::string& name) const;
+  // Of a container, the runs that have begun; their logs.
+  struct Runs {
+    std::optional<std::uint32_t> last;
+    std::optional<std::uint32_t> before;
+  };
+  [[nodiscard]] Runs runs_of(std::size_t index) const;
 
  private:
   // What isn't kept: it begins anew with a new agent.
@@ -76,6 +80,7 @@ class Pod : public std::enable_shared_from_this<Pod> {
   void with_image(Index i, const ImageFound& image);
   void make(Index i, ContainerSpec spec);
   void started(Index i);
+  void drop_old_log(Index i);
   void cannot_get_image(Index i, const std::string& reason, const std::string& message);
   void cannot_make(Index i, const std::string& reason, const std::string& message);
   void wait(Index i, const std::string& reason, const std::string& message);
@@ -96,7 +101,6 @@ class Pod : public std::enable_shared_from_this<Pod> {
             bool warning = false);
   [[nodiscard]] const PodContainer& spec(Index i) const { return launch_->containers[i]; }
   [[nodiscard]] ContainerStatus& status(Index i) { return record_.status.containers[i]; }
-  [[nodiscard]] std::optional<Index> find(const std::string& name) const;
   [[nodiscard]] Moment now() const { return site_.clock(); }
 
   const PodSite& site_;

@@ -62,7 +62,8 @@ void Pods::take_up() {
 void Pods::want(JobId job, std::uint32_t attempt, const Launch& launch) {
   const std::string key = key_of(job, attempt);
   if (pods_.contains(key)) return;
-  PodRecord record{.job = job, .attempt = attempt, .device_uuids = launch.device_uuids, .cpus = launch.cpus};
+  PodRecord record{.job = job, .attempt = attempt, .device_uuids = launch.device_uuids, .cpus = launch.cpus,
+                   .limit = launch.limit};
   auto pod = std::make_shared<Pod>(site_, key, std::move(record), std::nullopt);
   pods_.emplace(key, pod);
   pod->turn();
@@ -139,6 +140,30 @@ void Pods::turn() {
   if (now >= logs_ + kLogsEvery) tend_logs();
   const auto all = pods_;  // a turn may end a pod, and whoever hears that may forget it
   for (const auto& [key, pod] : all) pod->turn();
+  write_directory();
+}
+
+void Pods::write_directory() {
+  PodDirectory::Targets targets;
+  for (const auto& [key, pod] : pods_) {
+    if (!pod->launch()) continue;
+    const std::string logs = site_.folder(key).logs() + "/";
+    for (std::size_t i = 0; i < pod->record().containers.size(); ++i) {
+      const PodContainer& spec = pod->launch()->containers[i];
+      const ContainerRecord& container = pod->record().containers[i];
+      const auto runs = pod->runs_of(i);
+      PodTarget target{.id = container.id,
+                       .address = pod->launch()->host_network ? "127.0.0.1" : pod->record().status.pod_ip,
+                       .running = container.stage == Stage::running,
+                       .terminal = spec.terminal,
+                       .input = spec.input,
+                       .host = spec.image == "host"};
+      if (runs.last) target.log = logs + PodFolder::log(spec.name, *runs.last);
+      if (runs.before) target.previous_log = logs + PodFolder::log(spec.name, *runs.before);
+      targets.emplace(std::pair(key, spec.name), std::move(target));
+    }
+  }
+  directory_->put(std::move(targets));
 }
 
 void Pods::look_at(Runtime* runtime) {

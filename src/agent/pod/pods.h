@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/pod/directory.h"
 #include "agent/pod/pod.h"
 #include "domain/session.h"
 
@@ -29,6 +30,10 @@ class Pods {
   [[nodiscard]] bool has(const std::string& key) const { return pods_.contains(key); }
   [[nodiscard]] bool is_over(const std::string& key) const;
   void on_body(const PodBody& body);
+  // Of an attempt that is no job's or step's.
+  void on_attempt(const Attempt& attempt) {
+    if (site_.host_attempt) site_.host_attempt(attempt);
+  }
   void end(const std::string& key, drover::Cause cause, Duration grace);
   // Conflict when it isn't over.
   [[nodiscard]] Status forget(const std::string& key);
@@ -40,6 +45,8 @@ class Pods {
   // The devices of pods that aren't over, by pod.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> devices() const;
   [[nodiscard]] const Pod* find(const std::string& key) const;
+  // For streams; kept up to date by turn().
+  [[nodiscard]] std::shared_ptr<const PodDirectory> directory() const { return directory_; }
   // Readable when turn() has something to do.
   [[nodiscard]] int wake_fd() const { return site_.workers->fd(); }
 
@@ -47,6 +54,7 @@ class Pods {
   void take_up();
   void look_at(Runtime* runtime);
   void tend_logs();
+  void write_directory();
 
   PodSite site_;
   std::map<std::string, std::shared_ptr<Pod>> pods_;
@@ -55,6 +63,7 @@ class Pods {
   Duration logs_{};
   std::map<Runtime*, bool> looking_;
   bool started_ = false;
+  std::shared_ptr<PodDirectory> directory_ = std::make_shared<PodDirectory>();
 };
 
 }  // namespace drover::agent

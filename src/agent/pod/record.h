@@ -40,6 +40,8 @@ struct ContainerRecord {
   Duration retry_at{};          // since boot
   bool hooked = false;          // what is to run after its start has
   bool startup_passed = false;
+  std::optional<std::uint32_t> last_started;    // runs that have logs
+  std::optional<std::uint32_t> started_before;
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "stage", self.stage);
@@ -51,6 +53,8 @@ struct ContainerRecord {
     visit(7, "retry_at", self.retry_at);
     visit(8, "hooked", self.hooked);
     visit(9, "startup_passed", self.startup_passed);
+    visit(10, "last_started", self.last_started);
+    visit(11, "started_before", self.started_before);
   }
   friend bool operator==(const ContainerRecord&, const ContainerRecord&) = default;
 };
@@ -83,6 +87,7 @@ struct PodRecord {
   std::optional<PodEnding> ending;
   std::optional<ReportEnded> ended;
   CpuSet cpus;
+  Duration limit{0};  // of its job, from the first container's start; 0: none
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "job", self.job);
@@ -99,6 +104,7 @@ struct PodRecord {
     visit(12, "ending", self.ending);
     visit(13, "ended", self.ended);
     visit(14, "cpus", self.cpus);
+    visit(15, "limit", self.limit);
   }
 };
 

@@ -92,7 +92,8 @@ enum class RunPhase : std::uint8_t { created, running, exited, unknown };
 struct ContainerSeen {
   std::string id;
   std::string pod;
-  std::string name;
+  std::string name;       // or, where the runtime doesn't keep it,
+  std::size_t index = 0;  // which of the pod's it is
   std::uint32_t run = 0;
   RunPhase phase = RunPhase::created;
   Instant started;

@@ -9,6 +9,7 @@
 #include "agent/pod/runtime.h"
 #include "agent/pod/workers.h"
 #include "agent/probe/device.h"
+#include "agent/shim/spec.h"
 #include "domain/session.h"
 
 namespace drover::agent {
@@ -45,6 +46,8 @@ struct PodSite {
   std::string address;     // of the node
   std::function<Moment()> clock;
   std::function<std::vector<DeviceInfo>(const std::vector<std::string>& uuids)> devices;
+
+  std::function<void(const Attempt&)> host_attempt = nullptr;  // what has become of a process of the host
 
   std::function<void(const NeedPod&)> need;
   std::function<void(ReportBody)> report;

@@ -306,6 +306,7 @@ void Steward::look(Duration now) {
 
 void Steward::note(const Attempt& attempt) {
   const auto key = parse_key(attempt.key);
+  if (!key && pods_ != nullptr) pods_->on_attempt(attempt);
   if (!key || fading_.contains(*key)) return;
   auto [known, fresh] = known_.try_emplace(*key, attempt);
   const bool moved = fresh || known->second.state != attempt.state;

@@ -20,6 +20,7 @@
 #include <system_error>
 #include <vector>
 
+#include "agent/shim/box.h"
 #include "os/file.h"
 
 extern char** environ;  // NOLINT
@@ -39,6 +40,16 @@ class Start {
     if (wiring_.terminal) must(::ioctl(wiring_.in, TIOCSCTTY, 0), Failure::Step::input);
     reset_signals();
     set_limits();
+    if (spec_.box) {
+      run_in_box(*spec_.box, {.program = [this] { become_program(); },
+                              .fail = [this](int error) { fail(Failure::Step::box, error); },
+                              .let_go = [this] { ::close(outcome_); }});
+    }
+    become_program();
+  }
+
+ private:
+  [[noreturn]] void become_program() {
     take_identity();
     const int cwd_error = ::chdir(spec_.cwd.c_str()) == 0 ? 0 : errno;
     ::umask(spec_.umask);
@@ -48,7 +59,6 @@ class Start {
     execute();
   }
 
- private:
   [[noreturn]] void fail(Failure::Step step, int error) {
     const Failure failure{.step = step, .error = error};
     [[maybe_unused]] const ssize_t n = ::write(outcome_, &failure, sizeof(failure));
@@ -130,6 +140,7 @@ class Start {
   void open_files() {
     // The shim's own 0, 1 and 2 are /dev/null, so a new file never lands on one of them.
     place(wiring_.in, spec_.stdin_path, O_RDONLY, 0, Failure::Step::input);
+    if (spec_.box) return;  // its outputs are the log's already
     const int flags = O_WRONLY | O_CREAT | (spec_.append ? O_APPEND : O_TRUNC) | (wiring_.shared_files ? O_APPEND : 0);
     place(wiring_.out, spec_.stdout_path, flags, 1, Failure::Step::output);
     const bool joined = spec_.stderr_path.empty() || spec_.stderr_path == spec_.stdout_path;
@@ -199,6 +210,7 @@ std::string describe_failure(const Failure& failure, const StartSpec& spec) {
       case Failure::Step::output: return "can't open the output file " + spec.stdout_path;
       case Failure::Step::errors: return "can't open the error file " + spec.stderr_path;
       case Failure::Step::program: return "can't run the program";
+      case Failure::Step::box: return "can't make the pod's namespaces and mounts";
     }
     return "can't start the job";
   };
@@ -213,7 +225,8 @@ bool is_own_fault(const Failure& failure) {
     case Failure::Step::input:
     case Failure::Step::output:
     case Failure::Step::errors:
-    case Failure::Step::program: return true;
+    case Failure::Step::program:
+    case Failure::Step::box: return true;
   }
   return false;
 }

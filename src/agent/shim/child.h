@@ -20,7 +20,7 @@ struct Child {
 
 // Where a child failed before its program ran. Plain bytes, written to a pipe at once.
 struct Failure {
-  enum class Step : std::int32_t { cgroup, limits, identity, input, output, errors, program } step = Step::program;
+  enum class Step : std::int32_t { cgroup, limits, identity, input, output, errors, program, box } step = Step::program;
   std::int32_t error = 0;
 };
 [[nodiscard]] std::string describe_failure(const Failure& failure, const StartSpec& spec);

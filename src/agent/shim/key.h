@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "agent/cgroup/cgroup.h"
+#include "base/text.h"
 
 namespace drover::agent {
 
@@ -25,6 +27,20 @@ struct PartKey {
 [[nodiscard]] inline std::string job_of(const std::string& key) {
   const auto part = part_of(key);
   return part ? part->job : key.substr(0, key.find('-'));
+}
+struct ContainerKey {
+  std::string pod;  // "17.1"
+  std::size_t index = 0;
+  std::uint32_t run = 0;
+};
+// Nothing when it names no container.
+[[nodiscard]] inline std::optional<ContainerKey> container_of(const std::string& key) {
+  const auto parts = split(key, '-');
+  if (parts.size() != 3) return std::nullopt;
+  const auto index = parse_uint(parts[1]);
+  const auto run = parse_uint(parts[2]);
+  if (!index || !run || *run > 0xFFFFFFFF) return std::nullopt;
+  return ContainerKey{.pod = std::string(parts[0]), .index = *index, .run = static_cast<std::uint32_t>(*run)};
 }
 // The group that an attempt's claim names ("12-7", or "17.1/s0" of a step).
 [[nodiscard]] inline std::unique_ptr<Cgroup> open_group(const CgroupTree& tree, const std::string& key,

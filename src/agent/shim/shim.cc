@@ -48,6 +48,7 @@ class Shim {
   void prepare() {
     children_ = child_signals();
     claim_ = Claim{.devices = spec_.devices, .boot_id = place_.boot_id, .group = place_.group};
+    if (spec_.box) claim_.group = spec_.box->pod + "/" + spec_.box->group;
   }
 
   Status begin() {
@@ -68,6 +69,11 @@ class Shim {
 
   // That of the job before, or a new one.
   Status take_cgroup() {
+    if (spec_.box) {
+      cgroup_ = TRY(place_.cgroups.create_step({.name = spec_.box->pod, .limits = spec_.box->pod_limits},
+                                               spec_.box->group, spec_.limits));
+      return Done{};
+    }
     if (cgroup_ && cgroup_->renew(spec_.limits)) return Done{};
     if (cgroup_) TRY(cgroup_->remove());
     cgroup_ = TRY(place_.cgroups.create(place_.group, spec_.limits));
@@ -345,7 +351,9 @@ void guard(ShimPlace& place, std::unique_ptr<Cgroup>& kept, Handover handover) {
   const auto order = decode<StartOrder>(handover.order);
   if (!order) return;
   auto spec = decode<StartSpec>(order->spec);
-  Shim(place, kept, order->key, std::move(handover.control), spec ? std::move(*spec) : StartSpec{}).run();
+  std::unique_ptr<Cgroup> apart;  // a pod's container is in its pod's
+  std::unique_ptr<Cgroup>& group = spec && spec->box ? apart : kept;
+  Shim(place, group, order->key, std::move(handover.control), spec ? std::move(*spec) : StartSpec{}).run();
 }
 
 }  // namespace

@@ -50,6 +50,43 @@ enum class SignalScope : std::uint8_t { all, main_only, all_but_main };
   return "";
 }
 
+struct BoxMount {
+  std::string source;
+  std::string target;  // must be there on the machine
+  bool read_only = false;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "source", self.source);
+    visit(2, "target", self.target);
+    visit(3, "read_only", self.read_only);
+  }
+  friend bool operator==(const BoxMount&, const BoxMount&) = default;
+};
+
+// Around a process of a pod: namespaces, volumes, a log, and a group in its pod's.
+struct Box {
+  std::string pod;    // the name of its group
+  std::string group;  // its own in that
+  Limits pod_limits;
+  std::string host_name;
+  std::vector<BoxMount> mounts;
+  bool own_pids = true;
+  bool own_ipc = true;
+  std::string log_path;  // in place of StartSpec's files
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "pod", self.pod);
+    visit(2, "group", self.group);
+    visit(3, "pod_limits", self.pod_limits);
+    visit(4, "host_name", self.host_name);
+    visit(5, "mounts", self.mounts);
+    visit(6, "own_pids", self.own_pids);
+    visit(7, "own_ipc", self.own_ipc);
+    visit(8, "log_path", self.log_path);
+  }
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
 // One try to run one job on this node.
 struct StartSpec {
   // A program of argv[0] is looked up in the job's PATH unless it has a slash. With a script, the
@@ -75,6 +112,7 @@ struct StartSpec {
   SignalScope warn_scope = SignalScope::all_but_main;
   Duration grace = seconds(30);  // between SIGTERM and SIGKILL when the time is up
   bool no_new_privileges = true;
+  std::optional<Box> box;
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "argv", self.argv);
@@ -98,6 +136,7 @@ struct StartSpec {
     visit(19, "warn_scope", self.warn_scope);
     visit(20, "grace", self.grace);
     visit(21, "no_new_privileges", self.no_new_privileges);
+    visit(22, "box", self.box);
   }
   friend bool operator==(const StartSpec&, const StartSpec&) = default;
 };
