@@ -42,6 +42,7 @@ using Rows = std::vector<Row>;
 void bench_core(const Options& options, Rows& rows);
 void bench_durable(const Options& options, const Calibration& calibration, Rows& rows);
 void bench_commands(const Options& options, const Calibration& calibration, Rows& rows);
+void bench_kube(const Options& options, const Calibration& calibration, Rows& rows);
 void bench_starts(const Options& options, const Calibration& calibration, Rows& rows);
 
 }  // namespace drover::bench

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   std::string only;
   app.add_option("--programs", options.programs, "Folder of droverd and the commands")->required();
   app.add_option("--json", json, "Where to write the rows as JSON");
-  app.add_option("--only", only, "One group: core, durable, commands, starts");
+  app.add_option("--only", only, "One group: core, durable, commands, kube, starts");
   app.add_option("--scale", options.scale, "Size of the inputs; 1 is what is published")->check(CLI::Range(0.001, 10.0));
   CLI11_PARSE(app, argc, argv);
 
@@ -64,6 +64,8 @@ int main(int argc, char** argv) {
   if (wanted("durable")) drover::bench::bench_durable(options, calibration, rows);
   show();
   if (wanted("commands")) drover::bench::bench_commands(options, calibration, rows);
+  show();
+  if (wanted("kube")) drover::bench::bench_kube(options, calibration, rows);
   show();
   if (wanted("starts")) drover::bench::bench_starts(options, calibration, rows);
   show();
