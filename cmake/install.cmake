@@ -39,6 +39,7 @@ if(TARGET drover AND TARGET droverd AND TARGET drover-agent AND TARGET drover-sl
   drover_live_test(recipes TIMEOUT 600)
   drover_live_test(kube TIMEOUT 900)
   drover_live_test(kube_python TIMEOUT 300)
+  drover_live_test(doors TIMEOUT 600)
   # Debian's module is of Debian's Python.
   set_property(TEST live_kube_python APPEND PROPERTY ENVIRONMENT "PATH=/usr/bin:$ENV{PATH}")
 endif()
