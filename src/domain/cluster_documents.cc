@@ -32,6 +32,7 @@ void Cluster::note_change(const Event& event) {
                  [&](const NodeDrainChanged& e) { node_at(e.node).version = ++version_; },
                  [&](const NodeMarked& e) { node_at(e.node).version = ++version_; },
                  [&](const ArrayTaskSplit& e) {
+                   if (e.array == e.job) ++version_;  // of its end under the array's name
                    changed(e.job);
                    if (e.array != e.job) changed(e.array);
                  },

@@ -150,7 +150,12 @@ void Feed::changed(const Cluster& cluster, Instant now, const std::vector<Event>
     if (const DocumentKey* key = cluster.document_of(id)) touched.documents.insert(*key);
     if (job->pod) continue;
     EntryPtr entry = slurm_entry(cluster, *job);
-    slurm_pods_[id] = entry->name;
+    ObjectName& known = slurm_pods_[id];
+    // The last task of an array goes on under the array's id, and has a name of its own from then on.
+    if (!known.name.empty() && known != entry->name) {
+      steps.push_back({.version = entry->version - 1, .resource = "pods", .name = known, .entry = nullptr});
+    }
+    known = entry->name;
     steps.push_back({.version = entry->version, .resource = "pods", .name = entry->name, .entry = entry});
   }
   for (const DocumentKey& key : touched.documents) {
