@@ -34,7 +34,7 @@ Result<Launch> make_launch(const Cluster& cluster, const Job& job, const NodeSha
                 .grace = settings.kill_grace,
                 .warn = spec.warn,
                 .no_new_privs = settings.no_new_privs,
-                .run = !job.allocation && !job.pod && share.node == job.run->placement->shares.front().node};
+                .run = !job.allocation && share.node == job.run->placement->shares.front().node};
   launch.device_uuids = uuids_of(cluster, share);
   launch.pod = job.pod;
   if (job.pod) return launch;

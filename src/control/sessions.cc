@@ -262,6 +262,11 @@ void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) 
       now.erase(part);
     }
   }
+  // A pod that is over stays with its node, as one that is to end, until its document goes.
+  for (const JobId id : cluster.kept_pods(session.node)) {
+    const Job& job = cluster.jobs().at(id);
+    want({.job = id, .attempt = job.run->attempt}, true, job.cause);
+  }
   for (const auto& [part, end] : session.sent) {
     if (full || now.contains(part)) continue;
     wanted.gone.push_back({.job = part.job, .attempt = part.attempt, .step = part.step});

@@ -74,6 +74,11 @@ const Job* Cluster::array_task(JobId array, std::uint32_t task) const {
   return nullptr;
 }
 
+const std::set<JobId>& Cluster::kept_pods(NodeId node) const {
+  const auto found = kept_pods_.find(node);
+  return found == kept_pods_.end() ? kNoJobs : found->second;
+}
+
 const std::set<JobId>& Cluster::dependents(JobId job) const {
   const auto found = dependents_.find(job);
   return found == dependents_.end() ? kNoJobs : found->second;
@@ -335,12 +340,14 @@ void Cluster::on(const JobEnded& e) {
   forget_steps(e.job, kStepsOfEndedJob);
   set_dependency(job, {});
   ended_.emplace(run.ended, job.id);
+  keep_pod(job);
 }
 
 void Cluster::on(const JobRequeued& e) {
   Job& job = jobs_.at(e.job);
   CHECK(job.phase == Phase::ended);
   ended_.erase({job.run->ended, job.id});
+  let_pod_go(job);  // its node gives it up
   job.phase = Phase::waiting;
   job.cause = Cause::none;
   job.begin = e.begin;

@@ -104,6 +104,8 @@ class Cluster {
   [[nodiscard]] const std::map<DocumentKey, Document>& documents() const { return documents_; }
   [[nodiscard]] const Document* document(const DocumentKey& key) const;
   [[nodiscard]] const DocumentKey* document_of(JobId job) const;  // nullptr: the job has none
+  // Pods that are over, on the node that ran them, while their document is there: their logs may be asked for.
+  [[nodiscard]] const std::set<JobId>& kept_pods(NodeId node) const;
   // Documents that are no more, oldest first; those before `forgotten_tombstones` are unknown.
   [[nodiscard]] const std::deque<Tombstone>& tombstones() const { return tombstones_; }
   [[nodiscard]] std::uint64_t forgotten_tombstones() const { return forgotten_tombstones_; }
@@ -151,6 +153,8 @@ class Cluster {
 
   void note_change(const Event& event);
   void changed(JobId job);
+  void keep_pod(const Job& job);  // once it is over
+  void let_pod_go(const Job& job);
   Node& node_at(NodeId id) { return nodes_.at(id.value() - 1); }
   Device& device_at(DeviceId id);
   void hold_resources(const Job& job);
@@ -187,6 +191,7 @@ class Cluster {
   std::map<JobId, std::set<JobId>> dependents_;
   std::set<std::pair<Instant, JobId>> ended_;
   std::map<JobId, DocumentKey> documents_of_;
+  std::map<NodeId, std::set<JobId>> kept_pods_;
 };
 
 }  // namespace drover

@@ -65,6 +65,19 @@ void Cluster::on(const DocumentStored& e) {
   documents_of_.emplace(e.job, e.key);
 }
 
+void Cluster::keep_pod(const Job& job) {
+  if (!job.pod || !job.run->placement || !documents_of_.contains(job.id)) return;
+  kept_pods_[job.run->placement->shares.front().node].insert(job.id);
+}
+
+void Cluster::let_pod_go(const Job& job) {
+  if (!job.run->placement) return;
+  const auto kept = kept_pods_.find(job.run->placement->shares.front().node);
+  if (kept == kept_pods_.end()) return;
+  kept->second.erase(job.id);
+  if (kept->second.empty()) kept_pods_.erase(kept);
+}
+
 void Cluster::on(const DocumentRemoved& e) {
   const auto found = documents_.find(e.key);
   CHECK(found != documents_.end());
@@ -73,6 +86,7 @@ void Cluster::on(const DocumentRemoved& e) {
     forgotten_tombstones_ = tombstones_.front().version;
     tombstones_.pop_front();
   }
+  if (const Job* job = jobs_.find(found->second.job)) let_pod_go(*job);
   documents_of_.erase(found->second.job);
   documents_.erase(found);
 }

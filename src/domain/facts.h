@@ -56,7 +56,11 @@ class Facts {
                    [&](const StepShareEnded& e) { wanted.insert(e.node); },
                    [&](const StepEnded& e) { note_step(*cluster_.step(e.job, e.step)); },
                    [&](const DocumentStored& e) { note_document(e.job); },
-                   [&](const DocumentRemoved& e) { note_document(e.job); },
+                   [&](const DocumentRemoved& e) {
+                     note_document(e.job);
+                     const Job* job = e.job ? cluster_.job(e.job) : nullptr;
+                     if (job != nullptr && job->run->placement) note_nodes(*job->run->placement, false);
+                   },
                    [&](const NodeMarked& e) { described.insert(e.node), rooms.insert(e.node); },
                    [&](const PodReported&) {},
                    [&](const ReasonsNoted&) {},

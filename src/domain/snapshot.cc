@@ -185,6 +185,9 @@ Result<Cluster> Cluster::from_snapshot(std::string_view bytes) {
     if (entry.document.job) cluster.documents_of_.emplace(entry.document.job, entry.key);
     cluster.documents_.emplace(std::move(entry.key), entry.document);
   }
+  cluster.jobs_.each([&](const Job& job) {
+    if (job.phase == Phase::ended) cluster.keep_pod(job);
+  });
   cluster.tombstones_.assign(s.tombstones.begin(), s.tombstones.end());
   cluster.forgotten_tombstones_ = s.forgotten_tombstones;
   cluster.forgotten_jobs_ = s.forgotten_jobs;

@@ -127,6 +127,12 @@ void check_documents(const Cluster& cluster) {
     ASSERT_NE(cluster.job(document.job), nullptr) << key.name << ": its job is forgotten";
     EXPECT_TRUE(cluster.job(document.job)->pod);
     ASSERT_NE(cluster.document_of(document.job), nullptr);
+    const Job& job = *cluster.job(document.job);
+    const bool kept = job.phase == Phase::ended && job.run->placement != nullptr;
+    for (const Node& node : cluster.nodes()) {
+      const bool here = kept && job.run->placement->shares.front().node == node.id;
+      EXPECT_EQ(cluster.kept_pods(node.id).contains(job.id), here);
+    }
     EXPECT_EQ(*cluster.document_of(document.job), key);
   }
   for (const Tombstone& tombstone : cluster.tombstones()) note(tombstone.version);
