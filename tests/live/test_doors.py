@@ -15,13 +15,20 @@ nodes:
 settings: {kill_grace: 2s, node_timeout: 10s}
 """
 
-# Holds a lock for each GPU that it was given, as long as it lives; who finds one taken says so. The kernel lets
+# Holds a lock for each GPU that it was given (by its number on the machine, which a declared GPU's UUID ends
+# with), as long as it lives; who finds one taken says so. The kernel lets
 # go of a lock with its process, so a kill leaves nothing behind.
 HOLD = """
+me="job $SLURM_JOB_ID pod $POD"
 fd=20
-for gpu in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do
-  eval "exec $fd>{locks}/$SLURMD_NODENAME$NODE-$gpu"
-  flock -n $fd || echo "$SLURMD_NODENAME$NODE GPU $gpu twice" >> {locks}/violations
+gpus="$SLURM_JOB_GPUS"
+[ -n "$gpus" ] || gpus=$NVIDIA_VISIBLE_DEVICES
+for gpu in $(echo $gpus | tr , ' '); do
+  lock={locks}/$SLURMD_NODENAME$NODE-${{gpu##*-}}
+  eval "exec $fd>>$lock"
+  if flock -n $fd; then echo "$me $(date +%s.%N)" > $lock
+  else echo "$lock: $me finds $(cat $lock) at $(date +%s.%N)" >> {locks}/violations
+  fi
   fd=$((fd + 1))
 done
 exec sleep {seconds}
@@ -53,7 +60,8 @@ class Operations:
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
                "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 2, "containers": [{
                    "name": "main", "image": "host", "command": ["bash", "-c", self.script()],
-                   "env": [{"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+                   "env": [{"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+                           {"name": "POD", "value": name}],
                    "resources": {"limits": {"nvidia.com/gpu": self.chance.randint(1, 3), "memory": "10Mi"}}}]}}
         status, answer = self.cluster.api("POST", "/api/v1/namespaces/default/pods", pod)
         assert status == 201, answer
