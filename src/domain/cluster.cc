@@ -74,11 +74,6 @@ const Job* Cluster::array_task(JobId array, std::uint32_t task) const {
   return nullptr;
 }
 
-const std::set<JobId>& Cluster::kept_pods(NodeId node) const {
-  const auto found = kept_pods_.find(node);
-  return found == kept_pods_.end() ? kNoJobs : found->second;
-}
-
 const std::set<JobId>& Cluster::dependents(JobId job) const {
   const auto found = dependents_.find(job);
   return found == dependents_.end() ? kNoJobs : found->second;

@@ -21,6 +21,12 @@ const DocumentKey* Cluster::document_of(JobId job) const {
   return found == documents_of_.end() ? nullptr : &found->second;
 }
 
+const std::set<JobId>& Cluster::kept_pods(NodeId node) const {
+  static const std::set<JobId> kNone;
+  const auto found = kept_pods_.find(node);
+  return found == kept_pods_.end() ? kNone : found->second;
+}
+
 void Cluster::changed(JobId id) {
   if (Job* job = jobs_.find(id)) job->version = ++version_;
 }
