@@ -140,6 +140,11 @@ bool Lane::post_later(std::function<void()> work) const {
   return shard_->post_later(std::move(work));
 }
 
+void Lane::post_after(std::chrono::milliseconds wait, std::function<void()> work) const {
+  const auto timer = std::make_shared<asio::steady_timer>(shard_->context(), wait);
+  timer->async_wait([timer, work = std::move(work)](const auto&) { work(); });
+}
+
 bool Lane::open(Fd socket, const ByteLimits& limits, ByteHandlers handlers) const {
   if (shard_->ending()) return false;
   Peer peer = peer_of(socket.get());

@@ -57,6 +57,8 @@ class Lane {
   bool post(
       std::function<void()> work) const;  // NOLINT(modernize-use-nodiscard): it may not matter
   bool post_later(std::function<void()> work) const;  // NOLINT(modernize-use-nodiscard)
+  // On the lane's thread: runs it there after a while.
+  void post_after(std::chrono::milliseconds wait, std::function<void()> work) const;
   // A connected, non-blocking socket beside the connection; on the lane's thread. on_open is called
   // before it returns. False: the server stops.
   [[nodiscard]] bool open(Fd socket, const ByteLimits& limits, ByteHandlers handlers) const;

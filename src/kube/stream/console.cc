@@ -28,15 +28,19 @@ void Junction::output(const PodOutput& output) {
 namespace {
 
 // A WebSocket whose messages name their channel.
-class ChannelConsole : public Console {
+class ChannelConsole : public Console, public std::enable_shared_from_this<ChannelConsole> {
  public:
   ChannelConsole(CommandAsk ask, std::shared_ptr<Junction> junction)
       : ask_(std::move(ask)), junction_(std::move(junction)) {
     junction_->join(this);
   }
 
-  void open(const wire::WsSessionPtr& session) {
+  // kubectl since 1.30 reads before it has made its streams, and throws away what comes too early.
+  void open(const wire::WsSessionPtr& session, const wire::Lane& lane) {
     session_ = session;
+    lane.post_after(kFirstWord, [self = shared_from_this()] { self->begin(); });
+  }
+  void begin() {
     // Says that all is well before the command says anything; clients wait for it.
     say(ask_.query.output   ? Channel::output
         : ask_.query.errors ? Channel::errors
@@ -83,6 +87,8 @@ class ChannelConsole : public Console {
       session_->close();
   }
 
+  static constexpr std::chrono::milliseconds kFirstWord{150};
+
   const CommandAsk ask_;
   const std::shared_ptr<Junction> junction_;
   wire::WsSessionPtr session_;
@@ -99,7 +105,8 @@ void serve_channels(const wire::Responder& responder, const CommandAsk& ask,
   limits.max_queue = 4U << 20U;
   limits.farewell = kFarewell;
   responder.upgrade(
-      {.on_open = [console](const wire::WsSessionPtr& session) { console->open(session); },
+      {.on_open = [console, lane = responder.lane()](
+                      const wire::WsSessionPtr& session) { console->open(session, lane); },
        .on_message = [console](const wire::WsSessionPtr&,
                                std::string& message) { return console->take(message); },
        .on_close = [console](const wire::WsSessionPtr&, const std::string&) {},
