@@ -131,10 +131,15 @@ Status KubeDoor::listen() {
     const auto port = kept ? parse_uint(trim(*kept)) : std::nullopt;
     if (port && *port > 0 && *port < 65'536) {
       server.at.port = static_cast<std::uint16_t>(*port);
-      if (auto started = wire::Server::start(server, handle)) {
-        server_ = *std::move(started);
-        return Done{};
+      // A connection of somebody else may have that number for a moment.
+      for (int tries = 0; tries < 30; ++tries) {
+        if (auto started = wire::Server::start(server, handle)) {
+          server_ = *std::move(started);
+          return Done{};
+        }
+        ::usleep(100'000);
       }
+      options_.say(fmt::format("port {} is taken: kubeconfigs must be printed anew", *port));
       server.at.port = 0;
     }
   }

@@ -10,10 +10,10 @@ import glob
 import http.client
 import json
 import os
+import random
 import re
-import shutil
+import socket
 import ssl
-import subprocess
 import tempfile
 import threading
 
@@ -36,9 +36,19 @@ def kubectls():
     return list(found.values())
 
 
+def free_port():
+    """Below those that the kernel gives to connections, so that none has it when droverd comes back."""
+    for port in random.sample(range(15000, 30000), 100):
+        with contextlib.closing(socket.socket()) as probe:
+            with contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                return port
+    raise AssertionError("no free port")
+
+
 class KubeCluster(Cluster):
     def __init__(self, yaml=YAML, **options):
-        super().__init__("kubernetes: 127.0.0.1:0\n" + yaml, **options)
+        super().__init__(f"kubernetes: 127.0.0.1:{free_port()}\n" + yaml, **options)
         self.config = self.base / "kubeconfig"
         self.environment.update(KUBECONFIG=str(self.config), HOME=str(self.base))
         self.program = (kubectls() or ["kubectl"])[-1]
