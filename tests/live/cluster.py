@@ -277,7 +277,8 @@ class Cluster:
             if answer:
                 return answer
             if time.monotonic() > end:
-                raise AssertionError(f"after {patience * SLOW:.0f} s still not: {what}")
+                queue = self.run("squeue", "-t", "all", check=False)
+                raise AssertionError(f"after {patience * SLOW:.0f} s still not: {what}\n{queue.stdout}{queue.stderr}")
             time.sleep(0.05)
 
     def running(self, job, patience=30):

@@ -166,7 +166,7 @@ void Janitor::tend_namespace(const Entry& space) {
         context_.store.list(table, space.name.name, std::nullopt, 0, [](const Entry&) { return true; });
     for (const EntryPtr& entry : inside.entries) {
       if (table == "events") {
-        context_.store.remove(table, entry->name, context_.store.next_own_version(table));
+        context_.store.remove_own(table, entry->name);
         continue;
       }
       empty = false;

@@ -26,6 +26,8 @@ struct Ask {
   [[nodiscard]] ObjectName object() const { return {.space = route.space.value_or(""), .name = route.name}; }
 };
 
+[[nodiscard]] inline bool is_dry_run(const Ask& ask) { return query(ask.target, "dryRun") == "All"; }
+
 struct Context {
   api::Service& service;
   Store& store;

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "kube/object/times.h"
 #include "kube/rest/metadata_fill.h"
 #include "os/clock.h"
@@ -9,6 +13,7 @@
 namespace drover::kube {
 namespace {
 
+constexpr const char* kEvents = "events";
 constexpr const char* kLeases = "leases.coordination.k8s.io";
 
 // Of a process that starts later they are greater: microseconds since 1970.
@@ -50,7 +55,7 @@ Value event_of(const Notice& notice, const ObjectName& name, Instant first, Inst
 }  // namespace
 
 Ephemera::Ephemera(Store& store) : store_(store) {
-  for (const char* table : {"events", kLeases}) store_.use_own_versions(table, first_version());
+  for (const char* table : {kEvents, kLeases}) store_.use_own_versions(table, first_version());
 }
 
 void Ephemera::tell(const Notice& notice, Instant now) {
@@ -60,38 +65,34 @@ void Ephemera::tell(const Notice& notice, Instant now) {
                           std::string(text_at(notice.about->value, "metadata.uid")) + "\n" + notice.container + "\n" +
                           notice.reason + "\n" + notice.message;
   Line& line = lines_[key];
-  EntryPtr known = line.count > 0 ? store_.get("events", line.name) : nullptr;
+  EntryPtr known = line.count > 0 ? store_.get(kEvents, line.name) : nullptr;
   if (!known) {
-    line.name = {.space = space, .name = fmt::format("{}.{:x}", notice.about->name.name, store_.version("events"))};
+    line.name = {.space = space, .name = fmt::format("{}.{:x}", notice.about->name.name, store_.version(kEvents))};
     line.count = 0;
   }
   ++line.count;
-  line.last = now;
-  const std::uint64_t version = store_.next_own_version("events");
   Value event = known ? known->value : event_of(notice, line.name, now, now, 1);
   event.as_object()["count"] = line.count;
   event.as_object()["lastTimestamp"] = time_text(now);
-  store_.put("events", make_entry(line.name, version, known ? known->made : version, std::move(event)));
+  said_[line.name] = now;
+  store_.put_own(kEvents, line.name, std::move(event));
 }
 
 Outcome<EntryPtr> Ephemera::put(const Resource& resource, const ObjectName& name, Value object,
-                                const EntryPtr& current) {
+                                const EntryPtr& current, Instant now) {
   const std::lock_guard lock(mutex_);
   const std::string table = store_table(resource);
   const EntryPtr known = store_.get(table, name);
   if (!current && known) return already_exists(resource, name.name);
   if (current && (!known || known->version != current->version)) return modified_meanwhile(resource, name.name);
-  const std::uint64_t version = store_.next_own_version(table);
-  EntryPtr entry = make_entry(name, version, known ? known->made : version, std::move(object));
-  store_.put(table, entry);
-  return entry;
+  if (table == kEvents) said_[name] = now;
+  return store_.put_own(table, name, std::move(object));
 }
 
 void Ephemera::renew_lease(const std::string& node, Instant now) {
   const std::lock_guard lock(mutex_);
   const ObjectName name{.space = "kube-node-lease", .name = node};
   const EntryPtr known = store_.get(kLeases, name);
-  const std::uint64_t version = store_.next_own_version(kLeases);
   Value lease = known ? known->value
                       : Value(Object{{"kind", "Lease"},
                                      {"apiVersion", "coordination.k8s.io/v1"},
@@ -101,25 +102,28 @@ void Ephemera::renew_lease(const std::string& node, Instant now) {
                                                          {"creationTimestamp", time_text(now)}}},
                                      {"spec", Object{{"holderIdentity", node}, {"leaseDurationSeconds", 40}}}});
   lease.as_object()["spec"].as_object()["renewTime"] = micro_time_text(now);
-  store_.put(kLeases, make_entry(name, version, known ? known->made : version, std::move(lease)));
+  store_.put_own(kLeases, name, std::move(lease));
 }
 
 void Ephemera::remove(const Resource& resource, const Entry& entry) {
   const std::lock_guard lock(mutex_);
-  const std::string table = store_table(resource);
-  store_.remove(table, entry.name, store_.next_own_version(table));
+  store_.remove_own(store_table(resource), entry.name);
 }
 
+// What was last said an hour ago goes, and, when there are too many, what was said longest ago.
 void Ephemera::forget_old(Instant now) {
   const std::lock_guard lock(mutex_);
-  for (auto at = lines_.begin(); at != lines_.end();) {
-    if (now - at->second.last < kLife && lines_.size() <= kMost) {
-      ++at;
-      continue;
-    }
-    store_.remove("events", at->second.name, store_.next_own_version("events"));
-    at = lines_.erase(at);
+  std::vector<std::pair<Instant, ObjectName>> all;
+  for (const auto& [name, at] : said_) all.emplace_back(at, name);
+  std::ranges::sort(all);
+  std::size_t left = all.size();
+  for (const auto& [at, name] : all) {
+    if (now - at < kLife && left <= kMost) break;
+    store_.remove_own(kEvents, name);
+    said_.erase(name);
+    --left;
   }
+  std::erase_if(lines_, [&](const auto& line) { return !said_.contains(line.second.name); });
 }
 
 }  // namespace drover::kube

@@ -21,7 +21,7 @@ class Ephemera {
   void tell(const Notice& notice, Instant now);
   // Writes of clients on events and leases. The answer as the object is then.
   [[nodiscard]] Outcome<EntryPtr> put(const Resource& resource, const ObjectName& name, Value object,
-                                      const EntryPtr& current);
+                                      const EntryPtr& current, Instant now);
   void remove(const Resource& resource, const Entry& entry);
   // The lease by which others see that a node is heard of.
   void renew_lease(const std::string& node, Instant now);
@@ -35,14 +35,14 @@ class Ephemera {
   struct Line {  // one event that may repeat
     ObjectName name;
     std::int64_t count = 0;
-    Instant last;
   };
   static constexpr Duration kLife = std::chrono::hours(1);
   static constexpr std::size_t kMost = 20'000;
 
   Store& store_;
   std::mutex mutex_;
-  std::map<std::string, Line> lines_;  // by what they say, of whom
+  std::map<std::string, Line> lines_;    // by what they say, of whom
+  std::map<ObjectName, Instant> said_;   // every event, clients' too: when it was last said
 };
 
 }  // namespace drover::kube

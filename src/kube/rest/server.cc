@@ -1,7 +1,5 @@
 #include "kube/rest/server.h"
 
-#include <future>
-
 #include "base/text.h"
 #include "kube/json/parse.h"
 #include "kube/json/print.h"
@@ -41,10 +39,6 @@ bool serves(const Ask& ask, Verb verb) {
   return sub != nullptr && std::ranges::find(sub->verbs, word(verb)) != sub->verbs.end();
 }
 
-void answer_text(const wire::Responder& responder, std::string text) {
-  responder.answer(wire::text_answer(200, std::move(text)));
-}
-
 }  // namespace
 
 Server::Server(api::Service& service, ServerOptions options)
@@ -56,7 +50,7 @@ Server::Server(api::Service& service, ServerOptions options)
                .streams = {.reach = options_.reach, .now = options_.now, .gate = StreamGate()}},
       ephemera_(store_),
       feed_(service, store_, [this](const Notice& notice) { ephemera_.tell(notice, context_.now()); },
-            [this](const std::string& node) { hear(node); }),
+            [this](const std::vector<std::string>& nodes) { hear(nodes); }),
       watches_(store_),
       reader_(context_, watches_),
       janitor_(context_) {}
@@ -69,9 +63,11 @@ void Server::start() {
   janitor_.start();
 }
 
-void Server::hear(const std::string& node) {
+void Server::hear(const std::vector<std::string>& nodes) {
   const Instant now = context_.now();
-  ephemera_.renew_lease(node, now);
+  for (const std::string& node : nodes) ephemera_.renew_lease(node, now);
+  if (now - swept_ < kSweepEvery) return;
+  swept_ = now;
   ephemera_.forget_old(now);
 }
 
@@ -80,68 +76,56 @@ void Server::stop() {
   watches_.stop();
 }
 
-// Those that every cluster has, and the one in which Slurm's jobs appear.
 void Server::make_namespaces() {
-  for (const std::string_view name :
-       {std::string_view("default"), std::string_view("kube-system"), std::string_view("kube-public"),
-        std::string_view("kube-node-lease"), kSlurmSpace}) {
+  for (const std::string_view name : kFixedSpaces) {
     if (store_.get("namespaces", {.space = "", .name = std::string(name)})) continue;
     context_.service.execute(wish_for_namespace(context_, name), [](const api::Answer&) {});
   }
 }
 
-// A user's own namespace comes with his first question. Names that are no namespace's have none.
-void Server::welcome(const User& user) {
-  if (user.admin || user.anonymous || !dns1123_label(user.name).empty()) return;
-  {
-    const std::lock_guard lock(welcomed_mutex_);
-    if (!welcomed_.insert(user.name).second) return;
+// What doesn't depend on who asks; nothing for other paths.
+std::optional<Server::Fixed> Server::fixed(const wire::Target& target, Discovery discovery) const {
+  std::vector<std::string> path = target.path;
+  if (!path.empty() && path.back().empty()) path.pop_back();
+  const std::string head = path.empty() ? "" : path[0];
+  const auto list = [&](bool core, Value plain) {
+    return discovery == Discovery::plain ? Fixed{.value = std::move(plain)}
+                                         : Fixed{.value = aggregated(core, discovery), .aggregated = true};
+  };
+  if (path.empty()) {
+    return Fixed{.value = Object{{"paths", Array{"/api", "/api/v1", "/apis", "/healthz", "/openapi/v2", "/openapi/v3",
+                                                 "/version"}}}};
   }
-  if (store_.get("namespaces", {.space = "", .name = user.name})) return;
-  const auto made = std::make_shared<std::promise<void>>();  // what he asks next may be about it
-  context_.service.execute(wish_for_namespace(context_, user.name),
-                           [made](const api::Answer&) { made->set_value(); });
-  made->get_future().wait_for(std::chrono::seconds(2));
+  if (head == "version" && path.size() == 1) return Fixed{.value = version_info()};
+  if (head == "api" && path.size() == 1) return list(true, legacy_versions(options_.address));
+  if (head == "api" && path.size() == 2) return Fixed{.value = resource_list("", path[1])};
+  if (head != "apis" || path.size() > 3) return std::nullopt;
+  if (path.size() == 1) return list(false, group_list());
+  return Fixed{.value = path.size() == 2 ? group_of(path[1]) : resource_list(path[1], path[2])};
 }
 
 bool Server::serve_fixed(const wire::Request& request, const wire::Target& target,
                          const wire::Responder& responder) const {
-  std::vector<std::string> path = target.path;
-  if (!path.empty() && path.back().empty()) path.pop_back();
-  if (path.empty())
-    return answer_value(responder,
-                        Object{{"paths", Array{"/api", "/api/v1", "/apis", "/healthz", "/openapi/v2", "/openapi/v3",
-                                               "/version"}}},
-                        200),
-           true;
+  const std::string_view head = target.path.empty() ? std::string_view() : std::string_view(target.path[0]);
   const Discovery discovery = discovery_of(request.header("Accept"));
-  if (path[0] == "healthz" || path[0] == "livez" || path[0] == "readyz") return answer_text(responder, "ok"), true;
-  if (path[0] == "version" && path.size() == 1) return answer_value(responder, version_info(), 200), true;
-  if (path[0] == "openapi") return serve_openapi(request, path, responder), true;
-  if (path[0] == "api" && path.size() == 1) {
-    if (discovery != Discovery::plain)
-      return answer_discovery(responder, aggregated(true, discovery), discovery), true;
-    return answer_value(responder, legacy_versions(options_.address), 200), true;
-  }
-  if (path[0] == "apis" && path.size() == 1) {
-    if (discovery != Discovery::plain)
-      return answer_discovery(responder, aggregated(false, discovery), discovery), true;
-    return answer_value(responder, group_list(), 200), true;
-  }
-  std::optional<Value> found;
-  if (path[0] == "api" && path.size() == 2)
-    found = resource_list("", path[1]);
-  else if (path[0] == "apis" && path.size() == 2)
-    found = group_of(path[1]);
-  else if (path[0] == "apis" && path.size() == 3)
-    found = resource_list(path[1], path[2]);
-  else
+  if (head == "healthz" || head == "livez" || head == "readyz") {
+    responder.answer(wire::text_answer(200, "ok"));
+  } else if (head == "openapi") {
+    serve_openapi(request, target.path, responder);
+  } else if (const auto found = fixed(target, discovery)) {
+    if (!found->value) responder.answer(wire::text_answer(404, "404 page not found\n"));
+    else if (found->aggregated) answer_discovery(responder, *found->value, discovery);
+    else answer_value(responder, *found->value, 200);
+  } else {
     return false;
-  if (found)
-    answer_value(responder, *found, 200);
-  else
-    responder.answer(wire::text_answer(404, "404 page not found\n"));
+  }
   return true;
+}
+
+// A user's own namespace comes with his first question. Names that are no namespace's have none.
+bool Server::lacks_namespace(const User& user) const {
+  if (user.admin || user.anonymous || !dns1123_label(user.name).empty()) return false;
+  return !store_.get("namespaces", {.space = "", .name = user.name});
 }
 
 void Server::handle(wire::Request&& request, const wire::Responder& responder) {
@@ -149,12 +133,20 @@ void Server::handle(wire::Request&& request, const wire::Responder& responder) {
   if (!target) return answer_failure(responder, bad_request(target.error().message));
   const auto user = options_.identify(request);
   if (!user) return answer_failure(responder, unauthorized());
-  welcome(*user);
-  const bool fixed = serve_fixed(request, *target, responder);
-  if (fixed) return;
-  auto route = route_of(*target);
+  if (serve_fixed(request, *target, responder)) return;
+  if (!lacks_namespace(*user)) return serve(std::move(request), *target, *user, responder);
+  const auto kept = std::make_shared<wire::Request>(std::move(request));
+  context_.service.execute(wish_for_namespace(context_, user->name),
+                           [this, kept, target = *target, user = *user, responder](const api::Answer&) {
+                             serve(std::move(*kept), target, user, responder);
+                           });
+}
+
+void Server::serve(wire::Request&& request, const wire::Target& target, const User& user,
+                   const wire::Responder& responder) {
+  auto route = route_of(target);
   if (!route) {
-    const bool known = !target->path.empty() && (target->path[0] == "api" || target->path[0] == "apis");
+    const bool known = !target.path.empty() && (target.path[0] == "api" || target.path[0] == "apis");
     if (known) return answer_failure(responder, no_such_path());
     responder.answer(wire::text_answer(404, "404 page not found\n"));
     return;
@@ -163,9 +155,9 @@ void Server::handle(wire::Request&& request, const wire::Responder& responder) {
   const bool streams = !route->subresource.empty();  // a log is text, exec is no HTTP any more
   if (!form && !streams) return answer_failure(responder, form.error());
   dispatch({.request = std::move(request),
-            .target = *target,
+            .target = target,
             .route = std::move(*route),
-            .user = *user,
+            .user = user,
             .form = form ? *form : Form::object},
            responder);
 }
@@ -223,11 +215,13 @@ void Server::write_ephemeral(const Ask& ask, const wire::Responder& responder) {
   const std::string name(text_at(plan->object, "metadata.name"));
   const ObjectName object{.space = ask.route.space.value_or(""), .name = name};
   const EntryPtr current = ask.request.method == "POST" ? nullptr : store_.get(table, object);
+  if (ask.request.method != "POST" && !current) return answer_failure(responder, not_found(ask.resource(), name));
+  if (is_dry_run(ask)) return answer_value(responder, plan->object, plan->status, plan->warnings);
   if (ask.request.method == "DELETE") {
     ephemera_.remove(ask.resource(), *current);
     return answer_value(responder, deleted_status(ask.resource(), *current), 200);
   }
-  auto entry = ephemera_.put(ask.resource(), object, std::move(plan->object), current);
+  auto entry = ephemera_.put(ask.resource(), object, std::move(plan->object), current, context_.now());
   if (!entry) return answer_failure(responder, entry.error());
   answer_object(context_, ask, responder, **entry, plan->status, plan->warnings);
 }

@@ -4,8 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 
 #include "api/service.h"
@@ -47,6 +45,13 @@ class Server {
   [[nodiscard]] Result<PodLaunch> launch(const Cluster& cluster, const Job& job, const NodeShare& share) const;
 
  private:
+  // The answer of a path that is the same for everybody.
+  struct Fixed {
+    std::optional<Value> value;  // none: there is no such group or version
+    bool aggregated = false;
+  };
+  [[nodiscard]] std::optional<Fixed> fixed(const wire::Target& target, Discovery discovery) const;
+  void serve(wire::Request&& request, const wire::Target& target, const User& user, const wire::Responder& responder);
   void dispatch(Ask ask, const wire::Responder& responder);
   void write(Ask ask, const wire::Responder& responder);
   void write_ephemeral(const Ask& ask, const wire::Responder& responder);
@@ -55,12 +60,12 @@ class Server {
   [[nodiscard]] bool serve_fixed(const wire::Request& request, const wire::Target& target,
                                  const wire::Responder& responder) const;
   void make_namespaces();
-  void welcome(const User& user);
-  void hear(const std::string& node);
+  [[nodiscard]] bool lacks_namespace(const User& user) const;
+  void hear(const std::vector<std::string>& nodes);
 
   const ServerOptions options_;
-  std::mutex welcomed_mutex_;
-  std::set<std::string> welcomed_;  // users whose namespace is there, or was asked for
+  static constexpr Duration kSweepEvery = seconds(10);
+  Instant swept_;  // when old events were last looked for; of the follower's thread
   Store store_;
   Context context_;
   Ephemera ephemera_;

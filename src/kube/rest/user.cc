@@ -1,5 +1,8 @@
 #include "kube/rest/user.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
 
 namespace drover::kube {
@@ -27,7 +30,7 @@ bool owns_slurm_job(const Store& store, const User& user, std::string_view name)
 }  // namespace
 
 bool is_member(const Store& store, const User& user, std::string_view space) {
-  if (space == user.name) return true;
+  if (space == user.name && std::ranges::find(kFixedSpaces, space) == std::end(kFixedSpaces)) return true;
   const EntryPtr entry = store.get("namespaces", {.space = "", .name = std::string(space)});
   const Value* notes = entry ? at(entry->value, "metadata.annotations") : nullptr;
   if (notes == nullptr) return false;

@@ -73,6 +73,9 @@ struct Access {
 // `User "ann" cannot list resource "pods" in API group "" in the namespace "x"`.
 [[nodiscard]] std::string denial(const User& user, const Access& access);
 
+// Those that every cluster has, and the one in which Slurm's jobs appear. None is a user's own, whatever his name.
+inline constexpr std::string_view kFixedSpaces[] = {"default", "kube-system", "kube-public", "kube-node-lease",
+                                                    kSlurmSpace};
 inline constexpr std::string_view kMembers = "drover.dev/members";
 
 }  // namespace drover::kube

@@ -18,8 +18,6 @@ namespace {
 constexpr std::string_view kPatches =
     "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json";
 
-bool dry_run(const Ask& ask) { return query(ask.target, "dryRun") == "All"; }
-
 std::string_view media_type(const Ask& ask) {
   const std::string_view header = ask.request.header("Content-Type");
   return trim(header.substr(0, header.find(';')));
@@ -70,7 +68,7 @@ void Writer::run() {
   auto planned = plan();
   if (!planned) return answer_failure(responder_, planned.error());
   plan_ = std::move(*planned);
-  if (dry_run(ask_)) plan_.wishes.clear();
+  if (is_dry_run(ask_)) plan_.wishes.clear();
   execute(0);
 }
 

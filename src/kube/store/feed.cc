@@ -8,16 +8,15 @@
 #include "kube/object/pod/slurm_pod.h"
 #include "kube/object/pod/status.h"
 #include "kube/object/pod/unschedulable.h"
-#include "os/clock.h"
 
 namespace drover::kube {
 
 namespace {
-constexpr Duration kLeaseEvery = seconds(10);
+constexpr std::uint64_t kTurns = 20;  // of the tick, in which every node has its turn: about ten seconds
 }
 
 Feed::Feed(api::Service& service, Store& store, std::function<void(const Notice&)> notify,
-           std::function<void(const std::string&)> heard)
+           std::function<void(const std::vector<std::string>&)> heard)
     : service_(service), store_(store), notify_(std::move(notify)), heard_(std::move(heard)) {}
 
 void Feed::begin() {
@@ -52,8 +51,9 @@ EntryPtr Feed::document_entry(const Cluster& cluster, const DocumentKey& key, co
 
 EntryPtr Feed::slurm_entry(const Cluster& cluster, const Job& job) const {
   SlurmPodView view{.cluster = cluster_id_};
+  // Its reason in a word: looking at every node for each of a hundred thousand jobs would hold up everybody.
   if (job.phase == Phase::waiting && job.reason != Reason::none) {
-    view.pod = {.waits = waits_for(cluster, job), .waits_since = job.submitted};
+    view.pod = {.waits = std::string(word(job.reason)), .waits_since = job.submitted};
   }
   Value pod = pod_of_slurm_job(cluster, job, view);
   ObjectName name{.space = view.space, .name = slurm_pod_name(job)};
@@ -65,7 +65,15 @@ EntryPtr Feed::node_entry(const Node& node, Instant now) const {
   return make_entry({.space = "", .name = node.name()}, node.version, node.version, node_object(node, view));
 }
 
-std::string Feed::waits_for(const Cluster& cluster, const Job& job) const {
+// Pods of one shape in the same partitions are refused alike, as long as nothing changes.
+std::string Feed::waits_for(const Cluster& cluster, const Job& job) {
+  if (job.run->avoid) return obstacles_of(cluster, job);
+  const auto [place, fresh] = waits_.try_emplace({job.shape, job.partitions});
+  if (fresh) place->second = obstacles_of(cluster, job);
+  return place->second;
+}
+
+std::string Feed::obstacles_of(const Cluster& cluster, const Job& job) const {
   const api::Waits waits = service_.why_waiting(cluster, job.id);
   std::vector<NodesRefusal> refusals;
   for (const api::Obstacle& obstacle : waits.obstacles) {
@@ -142,6 +150,7 @@ Feed::Touched Feed::touched_by(const Cluster& cluster, const std::vector<Event>&
 }
 
 void Feed::changed(const Cluster& cluster, Instant now, const std::vector<Event>& facts) {
+  waits_.clear();
   Touched touched = touched_by(cluster, facts);
   std::vector<Step> steps;
   for (const JobId id : touched.jobs) {
@@ -194,14 +203,13 @@ void Feed::changed(const Cluster& cluster, Instant now, const std::vector<Event>
   for (const Event& fact : facts) tell_about_pod(cluster, fact);
 }
 
-// Cluster time stands still where nothing happens: the caller's clock says when.
 void Feed::tick(const Cluster& cluster, Instant) {
-  const Duration now = since_boot();
-  if (heard_at_ != Duration{0} && now - heard_at_ < kLeaseEvery) return;
-  heard_at_ = now;
+  turn_ = (turn_ + 1) % kTurns;
+  std::vector<std::string> nodes;
   for (const Node& node : cluster.nodes()) {
-    if (node.contact == Contact::up) heard_(node.name());
+    if (node.contact == Contact::up && node.id.value() % kTurns == turn_) nodes.push_back(node.name());
   }
+  heard_(nodes);
 }
 
 void Feed::tell(const Cluster& cluster, JobId job, std::string reason, std::string message, bool warning) {

@@ -28,9 +28,9 @@ struct Notice {
 
 class Feed final : public api::Observer {
  public:
-  // `heard` is told now and then of every node that is heard of.
+  // `heard` is told twice a second of some nodes that are heard of: of each about every ten seconds.
   Feed(api::Service& service, Store& store, std::function<void(const Notice&)> notify,
-       std::function<void(const std::string& node)> heard);
+       std::function<void(const std::vector<std::string>& nodes)> heard);
   // Fills the store and follows from then on.
   void begin();
 
@@ -59,18 +59,20 @@ class Feed final : public api::Observer {
   [[nodiscard]] EntryPtr slurm_entry(const Cluster& cluster, const Job& job) const;
   [[nodiscard]] EntryPtr node_entry(const Node& node, Instant now) const;
   [[nodiscard]] Value body_of(const PayloadHash& hash) const;
-  [[nodiscard]] std::string waits_for(const Cluster& cluster, const Job& job) const;
+  [[nodiscard]] std::string waits_for(const Cluster& cluster, const Job& job);
+  [[nodiscard]] std::string obstacles_of(const Cluster& cluster, const Job& job) const;
   void tell_about_pod(const Cluster& cluster, const Event& fact);
   void tell(const Cluster& cluster, JobId job, std::string reason, std::string message, bool warning);
 
   api::Service& service_;
   Store& store_;
   const std::function<void(const Notice&)> notify_;
-  const std::function<void(const std::string&)> heard_;
-  Duration heard_at_{0};  // since boot
+  const std::function<void(const std::vector<std::string>&)> heard_;
+  std::uint64_t turn_ = 0;
   std::string cluster_id_;
   std::map<JobId, ObjectName> slurm_pods_;  // that are in the store
   std::map<JobId, std::string> told_;       // why a pod waits, as it was last said
+  std::map<std::pair<ShapeId, Symbol>, std::string> waits_;  // by shape and partitions, of one state
 };
 
 }  // namespace drover::kube

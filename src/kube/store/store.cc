@@ -19,38 +19,58 @@ void Store::note(Table& table, Change change) {
   }
 }
 
+bool Store::put_in(Table& table, EntryPtr entry) {
+  EntryPtr& place = table.entries[entry->name];
+  if (place && place->version >= entry->version) return false;
+  const EntryPtr before = std::exchange(place, entry);
+  note(table, {.version = entry->version,
+               .kind = before ? ChangeKind::modified : ChangeKind::added,
+               .now = std::move(entry),
+               .before = before});
+  return true;
+}
+
+bool Store::remove_from(Table& table, const ObjectName& name, std::uint64_t version) {
+  const auto found = table.entries.find(name);
+  if (found == table.entries.end() || found->second->version >= version) return false;
+  const EntryPtr before = found->second;
+  table.entries.erase(found);
+  note(table, {.version = version, .kind = ChangeKind::removed, .now = at_version(*before, version), .before = before});
+  return true;
+}
+
 void Store::put(const std::string& resource, EntryPtr entry) {
-  std::function<void()> wake;
-  {
-    const std::lock_guard lock(mutex_);
-    Table& table = tables_[resource];
-    EntryPtr& place = table.entries[entry->name];
-    if (place && place->version >= entry->version) return;  // known already
-    const EntryPtr before = std::exchange(place, entry);
-    if (table.own) table.own = std::max(*table.own, entry->version);
-    note(table, {.version = entry->version,
-                 .kind = before ? ChangeKind::modified : ChangeKind::added,
-                 .now = std::move(entry),
-                 .before = before});
-    wake = wake_;
-  }
-  if (wake) wake();
+  std::unique_lock lock(mutex_);
+  if (put_in(tables_[resource], std::move(entry))) wake(lock);
 }
 
 void Store::remove(const std::string& resource, const ObjectName& name, std::uint64_t version) {
-  std::function<void()> wake;
-  {
-    const std::lock_guard lock(mutex_);
-    Table& table = tables_[resource];
-    const auto found = table.entries.find(name);
-    if (found == table.entries.end() || found->second->version >= version) return;
-    const EntryPtr before = found->second;
-    table.entries.erase(found);
-    if (table.own) table.own = std::max(*table.own, version);
-    note(table,
-         {.version = version, .kind = ChangeKind::removed, .now = at_version(*before, version), .before = before});
-    wake = wake_;
-  }
+  std::unique_lock lock(mutex_);
+  if (remove_from(tables_[resource], name, version)) wake(lock);
+}
+
+EntryPtr Store::put_own(const std::string& resource, const ObjectName& name, Value value) {
+  std::unique_lock lock(mutex_);
+  Table& table = tables_[resource];
+  const std::uint64_t version = ++*table.own;
+  const auto known = table.entries.find(name);
+  const std::uint64_t made = known == table.entries.end() ? version : known->second->made;
+  EntryPtr entry = make_entry(name, version, made, std::move(value));
+  put_in(table, entry);
+  wake(lock);
+  return entry;
+}
+
+void Store::remove_own(const std::string& resource, const ObjectName& name) {
+  std::unique_lock lock(mutex_);
+  Table& table = tables_[resource];
+  if (remove_from(table, name, ++*table.own)) wake(lock);
+}
+
+// Without the lock: whoever is woken may ask at once.
+void Store::wake(std::unique_lock<std::mutex>& lock) {
+  const auto wake = wake_;
+  lock.unlock();
   if (wake) wake();
 }
 
@@ -84,13 +104,6 @@ void Store::use_own_versions(const std::string& resource, std::uint64_t first) {
   const std::lock_guard lock(mutex_);
   Table& table = tables_[resource];
   table.own = table.since = table.complete_since = first;
-}
-
-std::uint64_t Store::next_own_version(const std::string& resource) {
-  const std::lock_guard lock(mutex_);
-  Table& table = tables_[resource];
-  table.own = table.own.value_or(0) + 1;
-  return *table.own;
 }
 
 const Store::Table* Store::find(const std::string& resource) const {

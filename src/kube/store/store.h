@@ -51,7 +51,9 @@ class Store {
   void reached(std::uint64_t version);
   // A resource that counts its own versions, because nothing of it is in the log.
   void use_own_versions(const std::string& resource, std::uint64_t first);
-  [[nodiscard]] std::uint64_t next_own_version(const std::string& resource);
+  // Of such a resource; the version is taken in the same moment, so that changes are in order.
+  EntryPtr put_own(const std::string& resource, const ObjectName& name, Value value);
+  void remove_own(const std::string& resource, const ObjectName& name);
 
   // ---- for readers; any thread ----
   struct Listing {
@@ -93,6 +95,10 @@ class Store {
     std::optional<std::uint64_t> own;  // the last version, of one that counts its own
   };
   void note(Table& table, Change change);
+  void wake(std::unique_lock<std::mutex>& lock);
+  // With the lock held. False: it is known already, or isn't there.
+  bool put_in(Table& table, EntryPtr entry);
+  bool remove_from(Table& table, const ObjectName& name, std::uint64_t version);
   [[nodiscard]] const Table* find(const std::string& resource) const;
   [[nodiscard]] std::uint64_t version_of(const Table& table) const { return table.own ? *table.own : version_; }
   [[nodiscard]] static std::vector<ChangePtr> rebuilt(const Table& table, std::uint64_t version);
