@@ -11,15 +11,16 @@
 
 namespace drover::engine {
 
-Core::Core(Cluster cluster) : cluster_(std::move(cluster)), index_(cluster_) {}
+Core::Core(Cluster cluster) : cluster_(std::move(cluster)), index_(cluster_), pass_due_(index_.queued() > 0) {}
 
 Outcome Core::step(const Input& input, Instant now) {
   Outcome out;
   Facts facts(cluster_);
   std::visit([&](const auto& i) { on(i, facts, out, now); }, input);
-  draw_conclusions(facts, out, now);
+  draw_conclusions(facts, now);
   out.dirty.assign(facts.wanted.begin(), facts.wanted.end());
   out.facts = facts.take();
+  out.pass_due = pass_due_;
   if (!index_.alarms().empty()) out.wake_at = index_.alarms().begin()->first;
   for (const auto& [job, reservation] : cluster_.reservations()) {
     if (reservation.start > now && (out.wake_at == Instant{} || reservation.start < out.wake_at)) {
@@ -101,7 +102,7 @@ void Core::on(const ClockJump& input, Facts& facts, Outcome&, Instant now) {
   facts.add(ClockJumped{.by = input.by, .at = now});
 }
 
-void Core::on(const Timer&, Facts& facts, Outcome& out, Instant now) {
+void Core::on(const Timer&, Facts& facts, Outcome&, Instant now) {
   std::vector<JobId> due;
   for (const auto& [at, job] : index_.alarms()) {
     if (at > now) break;
@@ -114,7 +115,7 @@ void Core::on(const Timer&, Facts& facts, Outcome& out, Instant now) {
     facts.add(std::move(forgotten));
   }
   for (const auto& [job, reservation] : cluster_.reservations()) {
-    if (reservation.start <= now) out.pass_due = true;
+    if (reservation.start <= now) pass_due_ = true;
   }
 }
 
@@ -158,28 +159,28 @@ void Core::keep_delays(Facts& facts, const JobsForgotten& forgotten) {
   }
 }
 
-void Core::on(const Pass& input, Facts& facts, Outcome& out, Instant now) {
+void Core::on(const Pass& input, Facts& facts, Outcome&, Instant now) {
   const Plan plan = plan_pass(cluster_, index_, now, input.budget);
   const std::size_t kept = commit(facts, plan, now);
-  draw_conclusions(facts, out, now);
+  draw_conclusions(facts, now);
   const auto used = static_cast<std::uint32_t>(kept);
   bool explained = true;
   if (plan.complete) explained = note_queued_reasons(facts, std::max(1U, input.budget) - std::min(used, input.budget));
-  out.pass_due = !plan.complete || !explained;
+  pass_due_ = !plan.complete || !explained;
 }
 
 // ---- what follows from facts ----
 
-void Core::follow(Facts& facts, Outcome& out) {
+void Core::follow(Facts& facts) {
   if (!facts.described.empty() || facts.configured) feasibility_.forget();
-  out.pass_due = index_.follow(cluster_, facts) || out.pass_due;
+  pass_due_ = index_.follow(cluster_, facts) || pass_due_;
   facts.rooms.clear();
   facts.described.clear();
   facts.jobs.clear();
   facts.configured = false;
 }
 
-void Core::draw_conclusions(Facts& facts, Outcome& out, Instant now) {
+void Core::draw_conclusions(Facts& facts, Instant now) {
   std::set<JobId> touched;
   for (std::size_t at = 0;;) {
     while (at < facts.list().size()) conclude(facts, at++, now);
@@ -187,7 +188,7 @@ void Core::draw_conclusions(Facts& facts, Outcome& out, Instant now) {
     if (facts.configured) note_all_waiting(facts);
     const std::set<JobId> jobs = facts.jobs;
     touched.insert(jobs.begin(), jobs.end());
-    follow(facts, out);
+    follow(facts);
     for (const JobId job : jobs) make_eligible(facts, job, now);
   }
   note_reasons(facts, touched);

@@ -34,7 +34,7 @@ struct Outcome {
   std::vector<NodeId> dirty;  // nodes whose wanted set changed (placed, ending, ended), in rising order
   std::vector<SendSignalOrder> signals;
   Instant wake_at{};      // when a Timer input is due next; Instant{}: none
-  bool pass_due = false;  // a Pass should follow soon, once what is queued has been folded
+  bool pass_due = false;  // a Pass should follow soon, once what is queued has been folded; stays true until then
 };
 
 class Core {
@@ -58,8 +58,8 @@ class Core {
 
   [[nodiscard]] Answer decide(const Asked& input, Facts& facts, Outcome& out, Instant now);
   void order_signal(const Signalled& signal, Outcome& out) const;
-  void follow(Facts& facts, Outcome& out);  // brings the indexes up to the facts
-  void draw_conclusions(Facts& facts, Outcome& out, Instant now);
+  void follow(Facts& facts);  // brings the indexes up to the facts
+  void draw_conclusions(Facts& facts, Instant now);
   void note_all_waiting(Facts& facts);
   void conclude(Facts& facts, std::size_t at, Instant now);
   void settle_dependents(Facts& facts, JobId job, Instant now);
@@ -74,6 +74,7 @@ class Core {
   Cluster cluster_;
   Index index_;
   Feasibility feasibility_;
+  bool pass_due_;  // since some earlier step, perhaps: an input that changes nothing must not cover up one that did
 };
 
 }  // namespace drover::engine

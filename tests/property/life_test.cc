@@ -250,6 +250,15 @@ void check_plan_is_kept(const Cluster& cluster, Instant now) {
   EXPECT_EQ(engine::commit(facts, plan, now), plan.starts.size());
 }
 
+// Nobody is forgotten: when no pass is due, one would start nothing. (With a timer due, that comes first.)
+void check_nothing_can_start(const Cluster& cluster, const Outcome& out, Instant now) {
+  if (out.pass_due || (out.wake_at != Instant{} && out.wake_at <= now)) return;
+  Cluster copy = cluster;
+  engine::Index index(copy);
+  const engine::Plan plan = engine::plan_pass(copy, index, now, 1000);
+  EXPECT_TRUE(plan.starts.empty()) << "job " << plan.starts.front().job.value() << " could start, and no pass is due";
+}
+
 // With no disturbance a reservation never moves to a later start.
 class Promises {
  public:
@@ -320,6 +329,7 @@ void live(std::uint64_t seed, int steps) {
     }
     if (pass && !out.pass_due) promises.after_pass(core.view(), now);
     ASSERT_TRUE(replayed == core.view()) << "step " << n;
+    if (restarts.chance(1, 8)) check_nothing_can_start(core.view(), out, now);
     check_ledger(core.view());
     check_jobs(core.view());
     check_steps(core.view());
