@@ -4,7 +4,7 @@
 set(DROVER_SLURM_COMMANDS sbatch squeue scancel sinfo sacct scontrol srun salloc sattach sstat)
 set(bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 
-foreach(program drover droverd drover-agent drover-shim drover-slurm)
+foreach(program drover droverd drover-agent drover-shim drover-connect drover-slurm)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION bin)
   endif()
@@ -34,6 +34,7 @@ if(TARGET drover AND TARGET droverd AND TARGET drover-agent AND TARGET drover-sl
   drover_live_test(queue TIMEOUT 600)
   drover_live_test(up TIMEOUT 300)
   drover_live_test(machines TIMEOUT 900)
+  drover_live_test(login TIMEOUT 600)
   drover_live_test(machine_steps TIMEOUT 600)
   drover_live_test(steps TIMEOUT 600)
   drover_live_test(recipes TIMEOUT 600)

@@ -38,15 +38,16 @@ std::map<std::string, Names> layers() {
   may["native"] = {"base", "os", "wire", "domain", "api", "json"};
   may["kube"] = {"base", "os", "wire", "domain", "api", "json"};
   may["relay"] = {"base", "os", "wire", "tls", "domain"};
+  may["member"] = with(may["native"], {"native", "tls", "relay"});
   may["slurm"] = with(may["native"], {"native"});
-  may["agent"] = with(may["native"], {"native", "tls", "relay"});
+  may["agent"] = with(may["native"], {"native", "tls", "relay", "member"});
   may["observe"] = {"base", "domain", "api"};
   may["control"] = {"base",   "os",     "wire", "tls",   "domain", "policy",
                     "engine", "api",    "store", "native", "relay"};
   may["sim"] = {"base", "os", "domain", "policy", "engine", "api", "store"};
-  may["cli"] = {"base", "os", "wire", "domain", "policy", "engine", "api", "store", "native", "sim"};
+  may["cli"] = {"base", "os", "wire", "domain", "policy", "engine", "api", "store", "native", "member", "sim"};
   may["app"] = {"base", "os", "wire", "tls", "relay", "domain", "policy", "engine", "api", "store", "native",
-                "slurm", "kube", "agent", "observe", "control", "sim", "cli"};
+                "slurm", "kube", "agent", "member", "observe", "control", "sim", "cli"};
   return may;
 }
 

@@ -57,6 +57,7 @@ struct Arguments {
   std::string cluster_file;
   std::string listen;
   std::string certificate_life;
+  std::string user_life;
   std::string kubernetes;
 };
 
@@ -133,6 +134,7 @@ Result<Door> door_of(const Arguments& arguments, const cli::ClusterFile& cluster
                                     .cluster = controller.service().overview().cluster_id};
   if (!arguments.certificate_life.empty())
     options.node_life = TRY(cli::parse_duration(arguments.certificate_life));
+  if (!arguments.user_life.empty()) options.user_life = TRY(cli::parse_duration(arguments.user_life));
   Door door{.authority = TRY(control::Authority::open(options))};
   wire::Endpoint at;
   if (!listen.empty()) {
@@ -244,6 +246,8 @@ int main(int argc, char** argv) {
   app.add_option("--listen", arguments.listen, "HOST:PORT for nodes on other machines; else as the cluster file says");
   app.add_option("--certificate-life", arguments.certificate_life,
                  "How long a node's certificate is valid (7d); nodes renew it after two thirds of that");
+  app.add_option("--user-certificate-life", arguments.user_life,
+                 "How long a person's certificate is valid (30d): a login's or a kubeconfig's");
   app.add_option("--kubernetes", arguments.kubernetes,
                  "HOST:PORT of the Kubernetes door (port 0: any free one), or off; else as the cluster file says");
   app.set_version_flag("--version", DROVER_VERSION);

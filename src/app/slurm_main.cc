@@ -12,6 +12,8 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "native/discovery.h"
+#include "native/login.h"
 #include "os/clock.h"
 #include "os/fd.h"
 #include "slurm/command/native_controller.h"
@@ -146,6 +148,13 @@ void surround(slurm::Call& call) {
   call.zone = slurm::system_zone();
   call.uid = ::getuid();
   call.user = user_name(std::to_string(call.uid)).value_or(std::to_string(call.uid));
+  // From another machine he is whom his login names, whatever this machine calls him.
+  if (const auto folder = native::find_state_folder(); folder && native::is_login(*folder)) {
+    if (const auto who = native::logged_in(*folder)) {
+      call.uid = who->uid;
+      call.user = who->user;
+    }
+  }
   call.host = host_name();
   char folder[4096] = "";
   if (::getcwd(folder, sizeof folder) != nullptr) call.work_dir = folder;

@@ -6,6 +6,7 @@
 
 #include "cli/image.h"
 #include "cli/kubeconfig.h"
+#include "cli/login.h"
 #include "cli/node.h"
 #include "cli/up.h"
 
@@ -60,6 +61,35 @@ int run_command(int argc, char** argv) {
   node_part("list", "Show the nodes' certificates", &node_list);
   node_part("revoke", "End a node's membership at once", &node_revoke)
       ->add_option("NAME", node_options.name)
+      ->required();
+
+  LoginOptions login_options;
+  CLI::App* const login_verb = app.add_subcommand("login", "Reach a cluster elsewhere from this machine");
+  login_verb->add_option("--to", login_options.to, "HOST:PORT of its controller")->required();
+  login_verb->add_option("--token", login_options.token, "From `drover user token`; good once")->required();
+  login_verb->add_option("--state", login_options.state,
+                         "Where to keep the login; else $DROVER_STATE or ~/.config/drover");
+  login_verb->callback([&] { chosen = [&] { return login(login_options); }; });
+  CLI::App* const logout_verb = app.add_subcommand("logout", "Forget the login that is kept on this machine");
+  logout_verb->add_option("--state", login_options.state, "Where it is kept; else $DROVER_STATE or ~/.config/drover");
+  logout_verb->callback([&] { chosen = [&] { return logout(login_options); }; });
+
+  UserOptions user_options;
+  CLI::App* const user_verb = app.add_subcommand("user", "Say who may use the cluster from other machines");
+  user_verb->require_subcommand(1);
+  const auto user_part = [&](const char* name, const char* what, int (*run)(const UserOptions&)) {
+    CLI::App* const part = user_verb->add_subcommand(name, what);
+    part->add_option("--state", user_options.state, "The cluster's state folder, if it isn't found by itself");
+    part->callback([&, run] { chosen = [&, run] { return run(user_options); }; });
+    return part;
+  };
+  CLI::App* const user_token_part =
+      user_part("token", "Print the command by which you (or NAME, if you are root) log in elsewhere", &user_token);
+  user_token_part->add_option("NAME", user_options.name, "Whose login it will be; else yours");
+  user_token_part->add_option("--ttl", user_options.ttl, "How long it may be used (15m)");
+  user_part("list", "Show your certificates, or everybody's to an administrator", &user_list);
+  user_part("revoke", "End somebody's certificates and tokens at once: logins and kubeconfigs", &user_revoke)
+      ->add_option("NAME", user_options.name)
       ->required();
 
   KubeconfigOptions kube_options;

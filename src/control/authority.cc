@@ -19,6 +19,7 @@ constexpr Duration kControllerLife = std::chrono::hours(30 * 24);
 constexpr Duration kClockSlack = minutes(5);  // by which clocks of honest machines may differ
 constexpr Duration kLongestToken = std::chrono::hours(7 * 24);
 constexpr std::size_t kMostTokens = 1'000;
+constexpr std::ptrdiff_t kMostTokensOfUser = 20;
 
 bool is_node_name(std::string_view name) {
   return !name.empty() && name.size() <= 63 && name.front() != '-' && name.front() != '.' &&
@@ -90,18 +91,44 @@ Result<tls::Credentials> Authority::controller(const std::vector<std::string>& h
 
 Result<native::TokenAnswer> Authority::make_token(const native::TokenAsk& ask) {
   if (!ask.node.empty() && !is_node_name(ask.node)) return bad_name(ask.node);
-  if (ask.life <= Duration(0) || ask.life > kLongestToken) {
+  return hand_out({.node = ask.node}, ask.life);
+}
+
+Result<native::TokenAnswer> Authority::make_user_token(std::uint32_t uid,
+                                                       const native::UserTokenAsk& ask) {
+  return hand_out({.user = ask.user, .uid = uid}, ask.life);
+}
+
+Result<native::TokenAnswer> Authority::hand_out(Token token, Duration life) {
+  if (life <= Duration(0) || life > kLongestToken) {
     return Error{Errc::invalid, "a token is good for up to 7 days"};
   }
   const std::lock_guard lock(mutex_);
   if (book_.tokens.size() >= kMostTokens)
     return Error{Errc::exhausted, "1000 tokens are out already"};
+  // One person can't use up what is there for all.
+  const auto of_user = [&](const Token& other) { return !token.user.empty() && other.user == token.user; };
+  if (std::ranges::count_if(book_.tokens, of_user) >= kMostTokensOfUser)
+    return Error{Errc::exhausted, fmt::format("{} tokens of {} are out already", kMostTokensOfUser, token.user)};
   const std::string secret = store::hex(random_bytes(16));
   Book book = book_;
-  const Instant until = options_.now() + ask.life;
-  book.tokens.push_back({.hash = store::sha256(secret), .node = ask.node, .until = until});
+  token.hash = store::sha256(secret);
+  token.until = options_.now() + life;
+  const Instant until = token.until;
+  book.tokens.push_back(std::move(token));
   TRY(keep(std::move(book)));
   return native::TokenAnswer{.token = secret + "." + fingerprint_, .until = until};
+}
+
+Result<std::vector<Authority::Token>::iterator> Authority::find_token(
+    Book& book, const std::string& secret) const {
+  // The hashes are compared, so how long that takes tells nothing of the secret.
+  const auto token = std::ranges::find(book.tokens, store::sha256(secret), &Token::hash);
+  if (token == book.tokens.end())
+    return Error{Errc::denied, "the token is unknown, or was used already"};
+  if (token->until < options_.now())
+    return Error{Errc::denied, "the token expired at " + tls::time_text(token->until)};
+  return token;
 }
 
 Result<std::string> Authority::join(const native::JoinAsk& ask,
@@ -109,18 +136,18 @@ Result<std::string> Authority::join(const native::JoinAsk& ask,
   if (!is_node_name(ask.node)) return bad_name(ask.node);
   const std::lock_guard lock(mutex_);
   Book book = book_;
-  // The hashes are compared, so how long that takes tells nothing of the secret.
-  const auto token = std::ranges::find(book.tokens, store::sha256(ask.secret), &Token::hash);
-  if (token == book.tokens.end())
-    return Error{Errc::denied, "the token is unknown, or was used already"};
-  if (token->until < options_.now())
-    return Error{Errc::denied, "the token expired at " + tls::time_text(token->until)};
+  const auto token = TRY(find_token(book, ask.secret));
+  if (!token->user.empty()) {
+    return Error{Errc::denied, "the token is a person's, for `drover login`; a node's comes from `drover node token`"};
+  }
   if (!token->node.empty() && token->node != ask.node) {
     return Error{Errc::denied,
                  fmt::format("the token is for node {}, not {}", token->node, ask.node)};
   }
-  const auto is_here = [&](const native::Member& member) {
-    return member.name == ask.node && !member.revoked;
+  const tls::Identity who{
+      .kind = tls::Identity::Kind::node, .cluster = options_.cluster, .name = ask.node};
+  const auto is_here = [uri = who.uri()](const native::Member& member) {
+    return member.identity == uri && !member.revoked;
   };
   if (token->node.empty() && std::ranges::any_of(book.issued, is_here)) {
     return Error{
@@ -131,11 +158,27 @@ Result<std::string> Authority::join(const native::JoinAsk& ask,
   }
   book.tokens.erase(token);
   for (native::Member& member : book.issued) {
-    if (member.name == ask.node) member.revoked = true;
+    if (is_here(member)) member.revoked = true;
   }
-  const tls::Identity who{
-      .kind = tls::Identity::Kind::node, .cluster = options_.cluster, .name = ask.node};
   const std::string certificate = TRY(issue(book, who, ask.request, hosts, options_.node_life));
+  TRY(keep(std::move(book)));
+  return certificate;
+}
+
+Result<std::string> Authority::login(const native::LoginAsk& ask) {
+  const std::lock_guard lock(mutex_);
+  Book book = book_;
+  const auto token = TRY(find_token(book, ask.secret));
+  if (token->user.empty()) {
+    return Error{Errc::denied,
+                 "the token is a node's, for `drover-agent --join`; yours comes from `drover user token`"};
+  }
+  const tls::Identity who{.kind = tls::Identity::Kind::user,
+                          .cluster = options_.cluster,
+                          .name = token->user,
+                          .uid = token->uid};
+  book.tokens.erase(token);
+  const std::string certificate = TRY(issue(book, who, ask.request, {}, options_.user_life));
   TRY(keep(std::move(book)));
   return certificate;
 }
@@ -176,14 +219,32 @@ Result<tls::Credentials> Authority::user(std::uint32_t uid, const std::string& n
 }
 
 Status Authority::revoke(const std::string& node) {
+  const tls::Identity who{
+      .kind = tls::Identity::Kind::node, .cluster = options_.cluster, .name = node};
+  const std::lock_guard lock(mutex_);
+  return revoke_if([uri = who.uri()](const native::Member& member) { return member.identity == uri; }, book_,
+                   "no node " + printable(node, 63) + " has joined");
+}
+
+Status Authority::revoke_user(const std::string& name) {
   const std::lock_guard lock(mutex_);
   Book book = book_;
+  const auto erased = std::erase_if(book.tokens, [&](const Token& token) { return token.user == name; });
+  const auto is_his = [&](const native::Member& member) {
+    return member.name == name && native::is_user(member);
+  };
+  if (erased > 0 && std::ranges::none_of(book.issued, is_his)) return keep(std::move(book));
+  return revoke_if(is_his, std::move(book), "user " + printable(name, 63) + " has no certificate");
+}
+
+Status Authority::revoke_if(const std::function<bool(const native::Member&)>& is_meant, Book book,
+                            const std::string& none) {
   bool found = false;
   for (native::Member& member : book.issued) {
-    if (member.name != node || member.revoked) continue;
+    if (member.revoked || !is_meant(member)) continue;
     member.revoked = found = true;
   }
-  if (!found) return Error{Errc::not_found, "no node " + printable(node, 63) + " has joined"};
+  if (!found) return Error{Errc::not_found, none};
   return keep(std::move(book));
 }
 

@@ -47,8 +47,14 @@ class Authority {
                                           const std::vector<std::string>& hosts);
   // A key and a certificate for a person, whom the caller has identified.
   [[nodiscard]] Result<tls::Credentials> user(std::uint32_t uid, const std::string& name);
-  // Every certificate of that node, from now on.
+  // A token that lets that person log in from one machine, once, within `life`.
+  [[nodiscard]] Result<native::TokenAnswer> make_user_token(std::uint32_t uid,
+                                                            const native::UserTokenAsk& ask);
+  // Who he is, the token says. Denied when it is unknown, used, expired or a node's.
+  [[nodiscard]] Result<std::string> login(const native::LoginAsk& ask);
+  // Every certificate of that node, from now on; of that person, with his tokens.
   [[nodiscard]] Status revoke(const std::string& node);
+  [[nodiscard]] Status revoke_user(const std::string& name);
 
   [[nodiscard]] bool is_revoked(const std::string& serial) const;
   [[nodiscard]] native::MemberList members() const;
@@ -58,11 +64,15 @@ class Authority {
     std::string hash;  // SHA-256 of the secret
     std::string node;
     Instant until;
+    std::string user;  // whose it is; "": a node's
+    std::uint32_t uid = 0;
     template <class Self, class Visit>
     static void describe(Self& self, Visit& visit) {
       visit(1, "hash", self.hash);
       visit(2, "node", self.node);
       visit(3, "until", self.until);
+      visit(4, "user", self.user);
+      visit(5, "uid", self.uid);
     }
   };
   struct Book {
@@ -77,6 +87,12 @@ class Authority {
 
   Authority(AuthorityOptions options, tls::KeyAndCertificate own, std::string fingerprint,
             Book book);
+  [[nodiscard]] Result<native::TokenAnswer> hand_out(Token token, Duration life);
+  // The token of that secret, if it may be used now.
+  [[nodiscard]] Result<std::vector<Token>::iterator> find_token(Book& book,
+                                                                const std::string& secret) const;
+  [[nodiscard]] Status revoke_if(const std::function<bool(const native::Member&)>& is_meant,
+                                 Book book, const std::string& none);
   // Signs for a node and notes it in `book`.
   [[nodiscard]] Result<std::string> issue(Book& book, const tls::Identity& who,
                                           const std::string& request,

@@ -108,5 +108,58 @@ TEST(Authority, AllOfItOutlivesARestartAndIsReadByNobodyElse) {
   EXPECT_NE(other.error().message.find("of cluster c1"), std::string::npos);
 }
 
+native::LoginAsk login(const native::TokenAnswer& token) {
+  return {.secret = token.token.substr(0, token.token.find('.')),
+          .request = tls::make_request(tls::make_key().value()).value()};
+}
+
+TEST(Authority, APersonsTokenIsGoodForHimAloneAndOnce) {
+  House house;
+  const auto authority = house.open();
+  const auto ask = login(authority->make_user_token(1000, {.user = "ann"}).value());
+  const auto info = tls::read_certificate(authority->login(ask).value()).value();
+  EXPECT_EQ(info.identity.uri(), "drover://c1/user/1000:ann");
+  EXPECT_EQ(unix_seconds(info.validity.until), unix_seconds(house.now + std::chrono::hours(30 * 24)));
+  EXPECT_EQ(authority->login(ask).error().message, "the token is unknown, or was used already");
+}
+
+TEST(Authority, TokensOfNodesAndPersonsAreNotExchangeable) {
+  House house;
+  const auto authority = house.open();
+  const auto persons = authority->make_user_token(1000, {.user = "ann"}).value();
+  EXPECT_EQ(authority->join(House::ask(persons, "n1"), {}).error().code, Errc::denied);
+  EXPECT_EQ(authority->login(login(authority->make_token({}).value())).error().code, Errc::denied);
+  EXPECT_TRUE(authority->login(login(persons)).has_value()) << "what was refused used nothing up";
+}
+
+TEST(Authority, ANodeAndAPersonOfOneNameAreTwo) {
+  House house;
+  const auto authority = house.open();
+  const auto person = authority->login(login(authority->make_user_token(1000, {.user = "n1"}).value())).value();
+  const auto node = authority->join(House::ask(authority->make_token({}).value(), "n1"), {}).value();
+  ASSERT_TRUE(authority->revoke("n1").has_value());
+  EXPECT_TRUE(authority->is_revoked(serial_of(node)));
+  EXPECT_FALSE(authority->is_revoked(serial_of(person)));
+  ASSERT_TRUE(authority->revoke_user("n1").has_value());
+  EXPECT_TRUE(authority->is_revoked(serial_of(person)));
+}
+
+TEST(Authority, RevokingAPersonCoversHisTokens) {
+  House house;
+  const auto authority = house.open();
+  const auto token = authority->make_user_token(1000, {.user = "ann"}).value();
+  ASSERT_TRUE(authority->revoke_user("ann").has_value());
+  EXPECT_FALSE(authority->login(login(token)).has_value());
+  EXPECT_EQ(authority->revoke_user("ann").error().code, Errc::not_found);
+}
+
+TEST(Authority, OnePersonCantUseUpAllTokens) {
+  House house;
+  const auto authority = house.open();
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(authority->make_user_token(1000, {.user = "ann"}).has_value());
+  EXPECT_EQ(authority->make_user_token(1000, {.user = "ann"}).error().code, Errc::exhausted);
+  EXPECT_TRUE(authority->make_user_token(1001, {.user = "bob"}).has_value());
+}
+
 }  // namespace
 }  // namespace drover::control

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "native/ask.h"
+#include "os/user.h"
 #include "tls/transport.h"
 
 namespace drover::control {
@@ -25,8 +26,7 @@ std::vector<std::string> hosts_of(const std::string& node, const wire::Peer& pee
 Result<Caller> who_calls(const wire::Peer& peer) {
   if (peer.local) return native::identify_local()(peer);
   const tls::Identity who = TRY(tls::identity_of(peer));
-  if (who.kind == Kind::user)
-    return Caller{.uid = who.uid, .gid = who.uid, .user = who.name, .group = who.name};
+  if (who.kind == Kind::user) return native::identify_named(who.uid, who.name);
   return Error{Errc::denied, who.text() + " asks for its users only, and vouches for them first"};
 }
 
@@ -64,6 +64,10 @@ void Gate::handle(wire::Request&& request, const wire::Responder& responder) con
     answer(request, responder, join(request));
     return;
   }
+  if (request.target == "/v1/login" && request.method == "POST") {
+    answer(request, responder, login(request));
+    return;
+  }
   const auto who = tls::identity_of(request.peer);
   if (!who) {
     answer_status(request, responder, who.error());
@@ -95,6 +99,19 @@ void Gate::member(const tls::Identity& who, wire::Request&& request,
     answer_status(request, responder,
                   Error{Errc::denied, "only a node's agent may use " + printable(request.target)});
   }
+}
+
+// Who logs in is for the token to say.
+Result<native::JoinAnswer> Gate::login(const wire::Request& request) const {
+  const auto ask = TRY(native::read_body<native::LoginAsk>(request));
+  auto certificate = authority_.login(ask);
+  if (!certificate) {
+    options_.say(fmt::format("{} may not log in: {}", request.peer.address, certificate.error().message));
+    return std::move(certificate).error();
+  }
+  options_.say(fmt::format("{} has logged in as {}", request.peer.address,
+                           TRY(tls::read_certificate(*certificate)).identity.text()));
+  return native::JoinAnswer{*std::move(certificate)};
 }
 
 Result<native::JoinAnswer> Gate::join(const wire::Request& request) const {
@@ -149,24 +166,37 @@ bool Gate::has_job(const std::string& node, std::uint32_t uid) const {
   return found;
 }
 
-Status Gate::administrator(const wire::Request& request) const {
-  const Caller caller = TRY(identify_(request.peer));
+bool Gate::is_administrator(const Caller& caller) const {
   const auto admins = controller_.service().overview().config.settings.admins;
-  if (caller.uid == 0 || std::ranges::find(admins, caller.uid) != admins.end()) return Done{};
+  return caller.uid == 0 || std::ranges::find(admins, caller.uid) != admins.end();
+}
+
+Status Gate::administrator(const wire::Request& request) const {
+  if (is_administrator(TRY(identify_(request.peer)))) return Done{};
   return Error{Errc::denied, "only administrators manage the nodes of a cluster"};
 }
 
 bool Gate::manage(const wire::Request& request, const wire::Responder& responder) const {
   if (request.target == "/v1/credentials" && request.method == "POST") {
     answer(request, responder, credentials(request));
-    return true;
+  } else if (request.target.starts_with("/v1/members")) {
+    manage_nodes(request, responder);
+  } else if (request.target.starts_with("/v1/users")) {
+    manage_users(request, responder);
+  } else {
+    return false;
   }
-  if (!request.target.starts_with("/v1/members")) return false;
+  return true;
+}
+
+void Gate::manage_nodes(const wire::Request& request, const wire::Responder& responder) const {
   const Status allowed = administrator(request);
   if (!allowed) {
     answer_status(request, responder, allowed);
   } else if (request.target == "/v1/members") {
-    answer(request, responder, Result<native::MemberList>(authority_.members()));
+    native::MemberList nodes = authority_.members();
+    std::erase_if(nodes.members, native::is_user);
+    answer(request, responder, Result<native::MemberList>(std::move(nodes)));
   } else if (request.target == "/v1/members/token") {
     answer(request, responder, token(request));
   } else if (request.target == "/v1/members/revoke") {
@@ -175,7 +205,58 @@ bool Gate::manage(const wire::Request& request, const wire::Responder& responder
     answer_status(request, responder,
                   Error{Errc::not_found, "there is no " + printable(request.target)});
   }
-  return true;
+}
+
+void Gate::manage_users(const wire::Request& request, const wire::Responder& responder) const {
+  if (request.target == "/v1/users") {
+    answer(request, responder, users(request));
+  } else if (request.target == "/v1/users/token") {
+    answer(request, responder, user_token(request));
+  } else if (request.target == "/v1/users/revoke") {
+    answer_status(request, responder, revoke_user(request));
+  } else {
+    answer_status(request, responder,
+                  Error{Errc::not_found, "there is no " + printable(request.target)});
+  }
+}
+
+// Who has somebody's token can submit as him, which an administrator can't otherwise.
+Result<native::TokenAnswer> Gate::user_token(const wire::Request& request) const {
+  TRY(check_open());
+  auto ask = TRY(native::read_body<native::UserTokenAsk>(request));
+  const Caller caller = TRY(identify_(request.peer));
+  std::uint32_t uid = caller.uid;
+  if (ask.user.empty()) ask.user = caller.user;
+  if (ask.user != caller.user) {
+    if (caller.uid != 0) return Error{Errc::denied, "you may make a token for yourself; for others root does"};
+    const auto account = user_by_name(ask.user);
+    if (!account) return Error{Errc::not_found, "there is no user " + printable(ask.user, 63) + " on this machine"};
+    uid = account->uid;
+  }
+  native::TokenAnswer made = TRY(authority_.make_user_token(uid, ask));
+  made.controller = options_.address;
+  return made;
+}
+
+Result<native::MemberList> Gate::users(const wire::Request& request) const {
+  const Caller caller = TRY(identify_(request.peer));
+  const bool all = is_administrator(caller);
+  native::MemberList list = authority_.members();
+  std::erase_if(list.members, [&](const native::Member& member) {
+    return !native::is_user(member) || (!all && member.name != caller.user);
+  });
+  return list;
+}
+
+Status Gate::revoke_user(const wire::Request& request) const {
+  const auto ask = TRY(native::read_body<native::RevokeUserAsk>(request));
+  const Caller caller = TRY(identify_(request.peer));
+  if (ask.user != caller.user && !is_administrator(caller)) {
+    return Error{Errc::denied, "you may revoke your own certificates; administrators revoke others'"};
+  }
+  TRY(authority_.revoke_user(ask.user));
+  options_.say(fmt::format("user {} is revoked", ask.user));
+  return Done{};
 }
 
 Result<native::UserAnswer> Gate::credentials(const wire::Request& request) const {
@@ -187,11 +268,10 @@ Result<native::UserAnswer> Gate::credentials(const wire::Request& request) const
   const Caller caller = TRY(identify_(request.peer));
   const auto overview = controller_.service().overview();
   const auto made = TRY(authority_.user(caller.uid, caller.user));
-  const auto& admins = overview.config.settings.admins;
   options_.say(fmt::format("a certificate for {} (uid {})", caller.user, caller.uid));
   return native::UserAnswer{.user = caller.user,
                             .uid = caller.uid,
-                            .admin = caller.uid == 0 || std::ranges::find(admins, caller.uid) != admins.end(),
+                            .admin = is_administrator(caller),
                             .server = server,
                             .cluster = overview.cluster_id,
                             .authority = made.authority,
@@ -200,13 +280,15 @@ Result<native::UserAnswer> Gate::credentials(const wire::Request& request) const
                             .until = TRY(tls::read_certificate(made.certificate)).validity.until};
 }
 
+Status Gate::check_open() const {
+  if (!options_.address.empty()) return Done{};
+  return Error{Errc::conflict,
+               "the controller listens on this machine only; say `listen: HOST:PORT` in the cluster "
+               "file and start it again"};
+}
+
 Result<native::TokenAnswer> Gate::token(const wire::Request& request) const {
-  if (options_.address.empty()) {
-    return Error{
-        Errc::conflict,
-        "the controller listens on this machine only; say `listen: HOST:PORT` in the cluster "
-        "file and start it again"};
-  }
+  TRY(check_open());
   const auto ask = TRY(native::read_body<native::TokenAsk>(request));
   native::TokenAnswer made = TRY(authority_.make_token(ask));
   made.controller = options_.address;

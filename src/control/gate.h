@@ -36,14 +36,22 @@ class Gate {
   void member(const tls::Identity& who, wire::Request&& request,
               const wire::Responder& responder) const;
   [[nodiscard]] Result<native::JoinAnswer> join(const wire::Request& request) const;
+  [[nodiscard]] Result<native::JoinAnswer> login(const wire::Request& request) const;
   [[nodiscard]] Result<native::JoinAnswer> renew(const tls::Identity& who,
                                                  const wire::Request& request) const;
   [[nodiscard]] Status vouch(const tls::Identity& who, const wire::Request& request,
                              const wire::Responder& responder) const;
   [[nodiscard]] bool has_job(const std::string& node, std::uint32_t uid) const;
+  [[nodiscard]] bool is_administrator(const Caller& caller) const;
   [[nodiscard]] Status administrator(const wire::Request& request) const;
+  void manage_nodes(const wire::Request& request, const wire::Responder& responder) const;
+  void manage_users(const wire::Request& request, const wire::Responder& responder) const;
+  [[nodiscard]] Status check_open() const;
   [[nodiscard]] Result<native::TokenAnswer> token(const wire::Request& request) const;
   [[nodiscard]] Status revoke(const wire::Request& request) const;
+  [[nodiscard]] Result<native::TokenAnswer> user_token(const wire::Request& request) const;
+  [[nodiscard]] Result<native::MemberList> users(const wire::Request& request) const;
+  [[nodiscard]] Status revoke_user(const wire::Request& request) const;
   [[nodiscard]] Result<native::UserAnswer> credentials(const wire::Request& request) const;
 
   GateOptions options_;

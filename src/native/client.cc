@@ -7,6 +7,7 @@
 
 #include "base/proto.h"
 #include "native/discovery.h"
+#include "native/login.h"
 #include "native/rows.h"
 #include "os/clock.h"
 #include "os/random.h"
@@ -54,8 +55,11 @@ std::string job_path(JobId job, std::string_view rest) {
   return "/v1/jobs/" + std::to_string(job.value()) + std::string(rest);
 }
 
-wire::ClientOptions wire_options(const ClientOptions& options) {
+wire::ClientOptions wire_options(const std::string& state_folder, const ClientOptions& options) {
   wire::ClientOptions wire;
+  if (is_login(state_folder)) {
+    wire.dial = [state_folder, patience = options.connect_patience] { return dial_api(state_folder, patience); };
+  }
   wire.connect_timeout = options.connect_patience;
   wire.read_timeout = options.answer_patience;
   return wire;
@@ -68,7 +72,7 @@ Result<Client> Client::connect(ClientOptions options) { return Client(TRY(find_s
 Client::Client(std::string state_folder, ClientOptions options)
     : state_folder_(std::move(state_folder)),
       options_(options),
-      http_(wire::Endpoint::unix_socket(state_folder_ + "/" + std::string(kSocketName)), wire_options(options)) {}
+      http_(wire::Endpoint::unix_socket(socket_in(state_folder_)), wire_options(state_folder_, options)) {}
 
 // A controller that is being started again comes back within connect_patience; one that broke off in
 // the middle may be asked again for as long as `limit` when asking twice does no harm.
@@ -82,6 +86,7 @@ Result<wire::Response> Client::call(const wire::ClientRequest& request, Again ag
     const bool busy = response && is_busy(response->status);
     if (response && !busy) return response;
     if (ever_sent && !busy && again == Again::while_unsent) return response;
+    if (!response && response.error().code == Errc::denied) return response;  // it won't be otherwise soon
     const Duration patience = ever_sent ? limit : options_.connect_patience;
     if (since_boot() - begin + pause > patience) {
       if (response || ever_sent) return response;

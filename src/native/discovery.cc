@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "native/login.h"
 #include "os/file.h"
 
 namespace drover::native {
@@ -49,6 +50,7 @@ Surroundings Surroundings::here() {
           .home = variable("HOME"),
           .state_home = variable("XDG_STATE_HOME"),
           .runtime_dir = variable("XDG_RUNTIME_DIR"),
+          .config_home = variable("XDG_CONFIG_HOME"),
           .chosen = variable("DROVER_STATE"),
           .agent = variable("DROVER_AGENT"),
           .root = ""};
@@ -67,6 +69,12 @@ std::string pointer_file(const Surroundings& at) {
   return at.root + "/tmp/drover-" + std::to_string(at.uid) + "/state";
 }
 
+std::string login_folder(const Surroundings& at) {
+  if (at.config_home.starts_with('/')) return at.config_home + "/drover";
+  if (at.home.starts_with('/')) return at.home + "/.config/drover";
+  return at.root + "/tmp/drover-" + std::to_string(at.uid) + "/login";
+}
+
 Result<std::string> find_state_dir(const Surroundings& at) {
   // A job's $DROVER_STATE may be a folder of the machine that it was submitted on.
   const bool chosen_is_here = !at.chosen.empty() && file_exists(socket_in(at.chosen));
@@ -81,9 +89,10 @@ Result<std::string> find_state_dir(const Surroundings& at) {
   for (const std::string& folder : {default_state_dir(at), system_state(at)}) {
     if (file_exists(socket_in(folder))) return folder;
   }
+  if (std::string login = login_folder(at); is_login(login)) return login;
   if (silent) return *silent;
-  return Error{Errc::unavailable, "no cluster runs on this machine; start one with `drover up`, "
-                                  "or name its state folder in DROVER_STATE"};
+  return Error{Errc::unavailable, "no cluster runs on this machine; start one with `drover up`, name its state folder "
+                                  "in DROVER_STATE, or log in to one elsewhere with `drover login`"};
 }
 
 Result<std::string> find_state_folder() { return find_state_dir(Surroundings::here()); }

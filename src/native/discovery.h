@@ -16,6 +16,7 @@ struct Surroundings {
   std::string home;          // $HOME
   std::string state_home;    // $XDG_STATE_HOME
   std::string runtime_dir;   // $XDG_RUNTIME_DIR
+  std::string config_home = {};  // $XDG_CONFIG_HOME
   std::string chosen;        // $DROVER_STATE: a state folder, which then is the only one asked
   std::string agent = {};    // $DROVER_AGENT: the folder of this node's agent, which may pass questions on
   std::string root;          // in front of every system path; for tests
@@ -27,8 +28,10 @@ struct Surroundings {
 [[nodiscard]] std::string default_state_dir(const Surroundings& at);
 // The file in which a cluster that this user starts leaves the path of its state folder.
 [[nodiscard]] std::string pointer_file(const Surroundings& at);
+// Where a login to a cluster elsewhere is kept (native/login.h), unless its user says another folder.
+[[nodiscard]] std::string login_folder(const Surroundings& at);
 // The state folder of the cluster to talk to: the chosen one, the agent's (its socket speaks for a controller
-// elsewhere), the user's own, then the machine's.
+// elsewhere), the user's own, the machine's, and where none is here, that of the user's login.
 // A pointer that somebody else could have written is not followed.
 [[nodiscard]] Result<std::string> find_state_dir(const Surroundings& at);
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "native/login.h"
 #include "os/file.h"
 #include "os/temp_folder.h"
 
@@ -105,6 +106,30 @@ TEST(Discovery, NodesOfDifferentStatesNeverMeet) {
   EXPECT_EQ(a->folder, node_paths(at, root.path("b/../a/"), "n1")->folder);
   EXPECT_TRUE(a->folder.starts_with(pointer_file(at).substr(0, pointer_file(at).rfind('/'))));
   EXPECT_FALSE(node_paths(at, root.path("none"), "n1"));
+}
+
+TEST(Discovery, ALoginCountsWhereNoClusterIs) {
+  const TempFolder root;
+  Surroundings at = user(root);
+  put(login_in(root.path("home/.config/drover")), "");
+  EXPECT_EQ(*find_state_dir(at), root.path("home/.config/drover"));
+  at.config_home = root.path("config");
+  EXPECT_FALSE(find_state_dir(at));
+  put(login_in(root.path("config/drover")), "");
+  EXPECT_EQ(*find_state_dir(at), root.path("config/drover"));
+  put(socket_in(default_state_dir(at)), "");
+  EXPECT_EQ(*find_state_dir(at), default_state_dir(at));
+}
+
+TEST(Login, SaysAsWhom) {
+  const TempFolder root;
+  EXPECT_FALSE(logged_in(root.path()));
+  put(login_in(root.path()), "controller: host:7411\nuser: 1000:ann\n");
+  ASSERT_TRUE(logged_in(root.path()));
+  EXPECT_EQ(logged_in(root.path())->uid, 1000U);
+  EXPECT_EQ(logged_in(root.path())->user, "ann");
+  put(login_in(root.path()), "controller: host:7411\nuser: x\n");
+  EXPECT_FALSE(logged_in(root.path()));
 }
 
 }  // namespace

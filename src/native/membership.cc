@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "native/discovery.h"
+#include "native/login.h"
 #include "native/messages.h"
 #include "native/rows.h"
 #include "wire/http_client.h"
@@ -11,6 +12,9 @@ namespace drover::native {
 namespace {
 
 Result<std::string> ask(const std::string& state_folder, wire::ClientRequest request) {
+  if (is_login(state_folder)) {
+    return Error{Errc::denied, "that is to be asked on the controller's own machine"};
+  }
   wire::HttpClient http(wire::Endpoint::unix_socket(socket_in(state_folder)));
   request.headers.push_back({"Accept", std::string(kProtoType)});
   if (request.method == "POST") request.content_type = kProtoType;
@@ -36,6 +40,21 @@ Result<MemberList> list_members(const std::string& state_folder) {
 Status revoke_node(const std::string& state_folder, const std::string& node) {
   TRY(ask(state_folder,
           {.method = "POST", .target = "/v1/members/revoke", .body = encode(RevokeAsk{node})}));
+  return Done{};
+}
+
+Result<TokenAnswer> make_user_token(const std::string& state_folder, const UserTokenAsk& wish) {
+  return decode<TokenAnswer>(TRY(
+      ask(state_folder, {.method = "POST", .target = "/v1/users/token", .body = encode(wish)})));
+}
+
+Result<MemberList> list_users(const std::string& state_folder) {
+  return decode<MemberList>(TRY(ask(state_folder, {.target = "/v1/users"})));
+}
+
+Status revoke_user(const std::string& state_folder, const std::string& user) {
+  TRY(ask(state_folder,
+          {.method = "POST", .target = "/v1/users/revoke", .body = encode(RevokeUserAsk{user})}));
   return Done{};
 }
 

@@ -2,11 +2,16 @@
 // stay one and to manage the others. Sent over TLS by nodes, over the Unix socket by
 // administrators.
 //
-//   POST /v1/join           JoinAsk -> JoinAnswer     anybody with a token
+//   POST /v1/join           JoinAsk -> JoinAnswer     anybody with a node's token
+//   POST /v1/login          LoginAsk -> JoinAnswer    anybody with a person's token
 //   POST /v1/renew          RenewAsk -> JoinAnswer    a node, with the certificate that it has
-//   POST /v1/vouch          VouchAsk                  a node, for a local caller; the connection is
-//   his from then on POST /v1/members/token  TokenAsk -> TokenAnswer   administrators, as the
-//   following GET  /v1/members        MemberList POST /v1/members/revoke RevokeAsk
+//   POST /v1/vouch          VouchAsk                  a node, for a local caller; the connection is his from then on
+//   POST /v1/members/token  TokenAsk -> TokenAnswer   administrators, as the following
+//   GET  /v1/members        MemberList                nodes
+//   POST /v1/members/revoke RevokeAsk
+//   POST /v1/users/token    UserTokenAsk -> TokenAnswer  a person for himself, root for anybody
+//   GET  /v1/users          MemberList                a person's own, administrators everybody's
+//   POST /v1/users/revoke   RevokeUserAsk             the same
 #pragma once
 
 #include <cstdint>
@@ -29,6 +34,16 @@ struct JoinAsk {
     visit(1, "secret", self.secret);
     visit(2, "node", self.node);
     visit(3, "request", self.request);
+  }
+};
+
+struct LoginAsk {
+  std::string secret;   // the token's first half, which says who it is
+  std::string request;  // for a certificate, PEM
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "secret", self.secret);
+    visit(2, "request", self.request);
   }
 };
 
@@ -68,6 +83,16 @@ struct TokenAsk {
   }
 };
 
+struct UserTokenAsk {
+  std::string user;  // "": the caller
+  Duration life = minutes(15);
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "user", self.user);
+    visit(2, "life", self.life);
+  }
+};
+
 struct TokenAnswer {
   std::string token;       // SECRET.FINGERPRINT of the authority
   std::string controller;  // "host:port"
@@ -99,6 +124,10 @@ struct Member {
   }
 };
 
+[[nodiscard]] inline bool is_user(const Member& member) {
+  return member.identity.find("/user/") != std::string::npos;  // names have no '/'
+}
+
 struct MemberList {
   std::vector<Member> members;
   template <class Self, class Visit>
@@ -112,6 +141,14 @@ struct RevokeAsk {
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "node", self.node);
+  }
+};
+
+struct RevokeUserAsk {
+  std::string user;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "user", self.user);
   }
 };
 
@@ -147,5 +184,9 @@ struct UserAnswer {
 [[nodiscard]] Result<TokenAnswer> make_token(const std::string& state_folder, const TokenAsk& ask);
 [[nodiscard]] Result<MemberList> list_members(const std::string& state_folder);
 [[nodiscard]] Status revoke_node(const std::string& state_folder, const std::string& node);
+// A person's.
+[[nodiscard]] Result<TokenAnswer> make_user_token(const std::string& state_folder, const UserTokenAsk& ask);
+[[nodiscard]] Result<MemberList> list_users(const std::string& state_folder);
+[[nodiscard]] Status revoke_user(const std::string& state_folder, const std::string& user);
 
 }  // namespace drover::native

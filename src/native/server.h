@@ -25,6 +25,8 @@ namespace drover::native {
 using Identify = std::function<Result<Caller>(const wire::Peer&)>;
 // The user and group of a caller on a Unix socket, names looked up once in a while.
 [[nodiscard]] Identify identify_local();
+// Who a certificate names, as this machine knows him now. Denied when the uid is somebody else's by now.
+[[nodiscard]] Result<Caller> identify_named(std::uint32_t uid, const std::string& name);
 
 struct ServerLimits {
   Duration max_patience = minutes(10);           // of a wait

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <csignal>
@@ -38,6 +40,63 @@ Result<pid_t> spawn(const std::vector<std::string>& argv, const std::string& log
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) return system_error(error, "start " + argv.at(0));
   return pid;
+}
+
+namespace {
+
+// Between two forks and exec: async-signal-safe calls only.
+[[noreturn]] void become(char* const* args, int end, int report) {
+  ::setsid();
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int signal : {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD, SIGTSTP}) ::signal(signal, SIG_DFL);
+  constexpr int kAbove = 3;  // a caller may have closed his first three
+  end = ::fcntl(end, F_DUPFD_CLOEXEC, kAbove);
+  report = ::fcntl(report, F_DUPFD_CLOEXEC, kAbove);
+  const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (::dup2(end, 0) >= 0 && ::dup2(end, 1) >= 0 && ::dup2(nothing, 2) >= 0) {
+    ::execve(args[0], args, environ);
+  }
+  const int error = errno;
+  [[maybe_unused]] const auto told = ::write(report, &error, sizeof error);
+  ::_exit(127);
+}
+
+}  // namespace
+
+Result<Fd> spawn_connected(const std::vector<std::string>& argv) {
+  std::vector<char*> args;
+  for (const std::string& arg : argv) args.push_back(const_cast<char*>(arg.c_str()));
+  args.push_back(nullptr);
+  std::array<int, 2> ends{};
+  std::array<int, 2> report{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return system_error(errno, "socketpair");
+  Fd ours(ends[0]);
+  const Fd theirs(ends[1]);
+  if (::pipe2(report.data(), O_CLOEXEC) != 0) return system_error(errno, "pipe");
+  const Fd hear(report[0]);
+  Fd tell(report[1]);
+  // Twice, so that a caller who waits for his own children meets no stranger.
+  const pid_t between = ::fork();
+  if (between == 0) {
+    const pid_t child = ::fork();
+    if (child == 0) become(args.data(), theirs.get(), tell.get());
+    ::_exit(child < 0 ? 1 : 0);
+  }
+  if (between < 0) return system_error(errno, "fork");
+  tell.reset();
+  // Nothing comes when exec succeeded.
+  int error = 0;
+  ssize_t n = 0;
+  do {
+    n = ::read(hear.get(), &error, sizeof error);
+  } while (n < 0 && errno == EINTR);
+  const auto forked = wait_for(between);
+  if (forked && *forked != 0) return system_error(EAGAIN, "fork");
+  if (n == static_cast<ssize_t>(sizeof error)) return system_error(error, "start " + argv.at(0));
+  if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) != 0) return system_error(errno, "fcntl");
+  return ours;
 }
 
 Result<int> wait_for(pid_t child) {

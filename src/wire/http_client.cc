@@ -118,7 +118,7 @@ Status HttpClient::connect() {
     if (::poll(&kept, 1, 0) != 0) disconnect();  // closed, or something unasked has come
   }
   if (fd_ || stream_) return Done{};
-  fd_ = TRY(connect_to(to_, options_.connect_timeout));
+  fd_ = options_.dial ? TRY(options_.dial()) : TRY(connect_to(to_, options_.connect_timeout));
   if (options_.open) stream_ = TRY(options_.open(std::move(fd_)));
   return Done{};
 }

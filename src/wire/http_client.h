@@ -35,6 +35,8 @@ struct ClientOptions {
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds read_timeout{60'000};  // between two pieces of an answer
   std::size_t max_body = 1U << 30U;                // of an answer that is collected
+  // Makes the connected, non-blocking socket in another way; null: it is connected to the endpoint.
+  std::function<Result<Fd>()> dial;
   // Makes a stream of a connected, non-blocking socket (which it then owns); null: the socket
   // itself.
   std::function<Result<std::unique_ptr<ClientStream>>(Fd)> open;

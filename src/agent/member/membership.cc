@@ -5,43 +5,17 @@
 
 #include "base/proto.h"
 #include "base/text.h"
+#include "member/controller.h"
 #include "native/membership.h"
-#include "native/messages.h"
 #include "native/rows.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "tls/channel.h"
 #include "wire/http_client.h"
 
 namespace drover::agent {
 namespace {
 
 constexpr std::string_view kController = "controller: ";
-
-wire::HttpClient client(const wire::Endpoint& to, std::shared_ptr<tls::Context> context) {
-  wire::ClientOptions options;
-  options.read_timeout = std::chrono::seconds(10);
-  options.open = tls::client_stream(std::move(context), tls::expect_controller());
-  return wire::HttpClient(to, options);
-}
-
-Error error_of(const wire::Response& response) {
-  if (const auto body = decode<native::AnswerBody>(response.body); body && body->error) {
-    return {native::errc_from_word(body->error->code), body->error->message};
-  }
-  return {Errc::unavailable, "the controller answered " + std::to_string(response.status)};
-}
-
-template <class T>
-Result<native::JoinAnswer> ask(wire::HttpClient& http, const std::string& target, const T& body) {
-  wire::ClientRequest request{
-      .method = "POST", .target = target, .content_type = std::string(native::kProtoType)};
-  request.headers.push_back({"Accept", std::string(native::kProtoType)});
-  request.body = encode(body);
-  const wire::Response response = TRY(http.call(request));
-  if (response.status != 200) return error_of(response);
-  return decode<native::JoinAnswer>(response.body);
-}
 
 Status keep(const std::string& file, const wire::Endpoint& controller,
             const tls::Credentials& credentials) {
@@ -86,22 +60,14 @@ Result<std::unique_ptr<Membership>> Membership::join(const wire::Endpoint& contr
                                                      const std::string& token,
                                                      const std::string& node,
                                                      const std::string& file) {
-  const std::size_t dot = token.find('.');
-  if (dot == std::string::npos || token.size() != dot + 65) {
-    return Error{Errc::invalid, "--token: not a token of `drover node token`"};
-  }
-  const std::string authority = TRY(tls::fetch_authority(controller, token.substr(dot + 1)));
-  const std::string cluster = TRY(tls::read_certificate(authority)).identity.cluster;
-  const auto trusting = TRY(tls::Context::make(tls::Context::Side::client, {.authority = authority},
-                                               {.cluster = cluster}));
-  wire::HttpClient http = client(controller, trusting);
-  const std::string key = TRY(tls::make_key());
-  const native::JoinAsk wish{
-      .secret = token.substr(0, dot), .node = node, .request = TRY(tls::make_request(key))};
-  auto answer = ask(http, "/v1/join", wish);
-  if (!answer) return std::move(answer).error().under("the controller does not let this node join");
-  const tls::Credentials credentials{
-      .authority = authority, .certificate = answer->certificate, .key = key};
+  auto parsed = member::parse_token(token);
+  if (!parsed) return std::move(parsed).error().under("--token");
+  const auto ask = [&](const std::string& request) {
+    return encode(native::JoinAsk{.secret = parsed->secret, .node = node, .request = request});
+  };
+  auto redeemed = member::redeem(controller, parsed->fingerprint, "/v1/join", ask);
+  if (!redeemed) return std::move(redeemed).error().under("the controller does not let this node join");
+  const tls::Credentials credentials = *std::move(redeemed);
   auto made = TRY(make(controller, credentials, file));
   TRY(keep(file, controller, credentials));
   return made;
@@ -121,18 +87,19 @@ Result<std::unique_ptr<Membership>> Membership::open(const std::string& file) {
 
 Status Membership::greet() const {
   TRY(tls::check_time({.identity = identity_, .validity = validity_}, wall_now()));
-  wire::HttpClient http = client(controller_, context_);
+  wire::HttpClient http = member::controller_client(controller_, context_);
   const wire::Response response = TRY(
       http.call({.target = "/v1/ping", .headers = {{"Accept", std::string(native::kProtoType)}}}));
-  if (response.status != 200) return error_of(response);
+  if (response.status != 200) return member::error_of(response);
   return Done{};
 }
 
 Status Membership::renew() {
   const std::string key = TRY(tls::make_key());
-  wire::HttpClient http = client(controller_, context_);
+  wire::HttpClient http = member::controller_client(controller_, context_);
   const native::RenewAsk wish{TRY(tls::make_request(key))};
-  const auto answer = TRY(ask(http, "/v1/renew", wish));
+  const std::string body = TRY(member::post(http, "/v1/renew", encode(wish)));
+  const auto answer = TRY(decode<native::JoinAnswer>(body));
   tls::Credentials fresh;
   {
     const std::lock_guard lock(mutex_);
