@@ -56,7 +56,7 @@ class Places {
       ::mkdir(at.c_str(), 0755);
       controller == "memory" ? put(at + "/memory.limit_in_bytes", "16777216") : put(at + "/pids.max", "16384");
       if (controller == "memory") put(at + "/memory.memsw.limit_in_bytes", "16777216");
-      entries.emplace_back(::open((at + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+      entries.emplace_back(::open((at + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
     }
     if (!unified_.empty()) {
       ::mkdir((unified_ + name).c_str(), 0755);

@@ -67,6 +67,13 @@ def runtime_folder(state, node):
     return f"/run/drover/{mark & 0xffffffff:08x}-{node}"
 
 
+def remove_runtime_folder(folder):
+    """Also the tmpfs that an agent mounts there where /run is on a disk."""
+    if os.path.ismount(folder):
+        subprocess.run(["umount", "-l", folder], check=False)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def remove_groups(node):
     """The empty cgroups that a node's keeper leaves for the next jobs. `node`: the name of its runtime folder."""
     for root in [Path("/sys/fs/cgroup"), *Path("/sys/fs/cgroup").glob("*/")]:
@@ -215,7 +222,7 @@ class Cluster:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         for folder in self.runtime_folders():
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_runtime_folder(folder)
             remove_groups(Path(folder).name)
         shutil.rmtree(self.base, ignore_errors=True)
 

@@ -1,5 +1,6 @@
 """What a job meets on its node: its own devices, its own limits, and nothing left behind."""
 import os
+import subprocess
 import time
 import unittest
 from pathlib import Path
@@ -126,6 +127,15 @@ class Ends(unittest.TestCase):
             cluster.until(lambda: not everywhere(f"sleep\0{mark}"), "no process is left", 10)
             left = [p for tree in ("/sys/fs/cgroup",) for p in Path(tree).rglob(f"*{cluster.state.parent.name}*")]
             self.assertEqual([p for p in left if f"job_{job}" in p.name or f"/{job}" in str(p)], [])
+
+    def test_a_nodes_notes_are_on_no_disk_and_go_with_it(self):
+        with Cluster() as cluster:
+            folders = cluster.runtime_folders()
+            kinds = subprocess.run(["stat", "-f", "-c", "%T", *folders], capture_output=True, text=True, check=True)
+            self.assertEqual(set(kinds.stdout.split()), {"tmpfs"})
+            job = cluster.wrap("true")
+            self.assertEqual(cluster.result(job), "COMPLETED|0:0")
+        self.assertEqual([f for f in folders if os.path.exists(f)], [])
 
     def test_a_cancelled_job_gets_term_then_kill(self):
         with Cluster() as cluster:

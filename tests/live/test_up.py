@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from cluster import BIN, SLOW, YAML, alive, as_root, runtime_folder
+from cluster import BIN, SLOW, YAML, alive, as_root, remove_runtime_folder, runtime_folder
 
 DROVER = str(BIN / "drover")
 
@@ -39,8 +39,11 @@ class Up(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+    def runtime_folders(self):
+        return [runtime_folder(self.state / "nodes" / n, n) for n in ("n1", "n2", "n3")]
+
     def processes(self):
-        places = [str(self.state)] + [runtime_folder(self.state / "nodes" / n, n) for n in ("n1", "n2", "n3")]
+        places = [str(self.state), *self.runtime_folders()]
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:
@@ -103,6 +106,8 @@ class Up(unittest.TestCase):
         self.run_it(DROVER, "down", "--keep-jobs")  # leaves the nodes' own memory behind
         for pid in self.processes():
             os.kill(pid, signal.SIGKILL)
+        for folder in self.runtime_folders():
+            self.addCleanup(remove_runtime_folder, folder)
         shutil.rmtree(self.state)
         self.up()
         self.assertEqual(self.run_it("sinfo", "-h", "-o", "%D %t").stdout.split(), ["3", "idle"])

@@ -159,6 +159,7 @@ class Keeper {
   Status begin(const StartOrder& order) {
     // Bound before the fork, so that a command sent right after the start waits here.
     Handover handover{.order = encode(order), .control = TRY(bind_datagrams(records_.control_path(order.key)))};
+    if (idle_.empty()) pass_words_on();  // in a burst of short jobs somebody is done meanwhile: cheaper than a new one
     return give_to_idle(order.key, handover) ? Status(Done{}) : give_to_new(order.key, std::move(handover));
   }
 
