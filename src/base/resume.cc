@@ -1,5 +1,6 @@
 #include "base/resume.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -111,34 +112,42 @@ void ResumableStream::wrote(std::size_t bytes) {
 }
 
 Status ResumableStream::feed(std::string_view bytes, const std::function<void(std::string_view)>& on_message) {
-  std::string joined;
-  if (!partial_.empty()) {
-    joined = std::move(partial_).append(bytes);
-    bytes = joined;
-  }
-  partial_.clear();
   bool news = false;
-  while (bytes.size() >= kHeader) {
-    const std::size_t length = length_of(bytes);
-    const char kind = bytes[3];
-    const bool good = kind == kMessage ? length <= kLargestMessage : kind == kConfirm && length == kCount;
-    if (!good) return Error{Errc::invalid, "not a frame of a step's stream"};
-    if (bytes.size() < kHeader + length) break;
-    const std::string_view body = bytes.substr(kHeader, length);
-    bytes.remove_prefix(kHeader + length);
-    if (kind == kConfirm) {
-      const std::uint64_t count = count_in(body);
-      if (count < confirmed_ || count > confirmed_ + next_) {
-        return Error{Errc::invalid, "the peer confirms what was not sent"};
+  // Whole frames off the front of `from`.
+  const auto take = [&](std::string_view& from) -> Status {
+    while (from.size() >= kHeader) {
+      const std::size_t length = length_of(from);
+      const char kind = from[3];
+      const bool good = kind == kMessage ? length <= kLargestMessage : kind == kConfirm && length == kCount;
+      if (!good) return Error{Errc::invalid, "not a frame of a step's stream"};
+      if (from.size() < kHeader + length) break;
+      const std::string_view body = from.substr(kHeader, length);
+      from.remove_prefix(kHeader + length);
+      if (kind == kConfirm) {
+        const std::uint64_t count = count_in(body);
+        if (count < confirmed_ || count > confirmed_ + next_) {
+          return Error{Errc::invalid, "the peer confirms what was not sent"};
+        }
+        confirm(count);
+      } else {
+        ++received_;
+        news = true;
+        on_message(body);
       }
-      confirm(count);
-    } else {
-      ++received_;
-      news = true;
-      on_message(body);
     }
+    return Done{};
+  };
+  // A begun frame is joined with no more than its rest: what follows is read where it is.
+  while (!partial_.empty() && !bytes.empty()) {
+    const std::size_t more = std::min(frame_length(partial_) - partial_.size(), bytes.size());
+    std::string begun = std::exchange(partial_, {}).append(bytes.substr(0, more));
+    bytes.remove_prefix(more);
+    std::string_view rest = begun;
+    TRY(take(rest));
+    if (!rest.empty()) partial_ = std::move(begun);
   }
-  partial_ = !bytes.empty() && bytes.size() == joined.size() ? std::move(joined) : std::string(bytes);
+  TRY(take(bytes));
+  partial_ += bytes;
   if (news) plan_confirmation();
   return Done{};
 }

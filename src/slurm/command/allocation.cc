@@ -1,6 +1,7 @@
 #include "slurm/command/allocation.h"
 
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,8 +95,10 @@ bool Allocation::give_up(std::string_view text) {
 }
 
 void Allocation::keep_alive() {
+  if (keeper_.fd() >= 0) return;
   auto helper = Helper::start([this](int) {
     call_.controller->forked();
+    ::syscall(SYS_close_range, 3U, ~0U, 0U);  // streams of the step, say: whoever is at their ends waits for our death
     for (;;) {
       ::poll(nullptr, 0, static_cast<int>(kKeepEvery.count()));
       // Away for a moment: the next one counts as well.
@@ -114,7 +117,6 @@ bool Allocation::obtain(const api::Execute& wish, const StepOptions& options) {
     return give_up(refusal_lines(call_, kBegins, *refusal));
   }
   job_ = std::get<Reply>(answer.value()).job;
-  keep_alive();
   return wait_until_running(options);
 }
 
@@ -145,6 +147,7 @@ bool Allocation::wait_until_running(const StepOptions& options) {
     if (options.immediate_s && *options.immediate_s == 0) return busy();
     if (call_.program == "salloc") say("Pending job allocation " + id);
     say("job " + id + " queued and waiting for resources");
+    keep_alive();
     const Duration until = since_boot() + seconds(options.immediate_s.value_or(0));
     auto helper = Helper::start([&](int out) {
       call_.controller->forked();

@@ -18,6 +18,9 @@ class Allocation {
   [[nodiscard]] bool obtain(const api::Execute& wish, const StepOptions& options);
   [[nodiscard]] JobId job() const { return job_; }
   [[nodiscard]] const api::JobView& view() const { return view_; }
+  // From here on a process beside this one tells the controller that we are still there. A client that is gone within
+  // seconds needs none.
+  void keep_alive();
   // The client goes, the job stays: a process of its own keeps it until it has ended.
   void leave();
   // The client is done with it.
@@ -29,7 +32,6 @@ class Allocation {
   [[nodiscard]] bool running() const { return view_.phase == Phase::running || view_.phase == Phase::placed; }
   bool give_up(std::string_view text);
   void say(std::string_view text);
-  void keep_alive();
 
   Call& call_;
   const Signals& signals_;

@@ -178,6 +178,7 @@ int run_salloc(Call& call, const StepLine& line) {
   const Signals signals;
   Allocation allocation(call, signals);
   if (!allocation.obtain(wish.value(), options)) return error_status(call);
+  allocation.keep_alive();
   const std::string id = std::to_string(allocation.job().value());
   const auto say = [&](const std::string& text) {
     if (!options.job.quiet) call.err += "salloc: " + text + "\n";

@@ -130,6 +130,7 @@ Result<Layout> wanted_layout(const Call& call, const Chosen& chosen) {
   return job_layout(call.variable("SQUEUE_FORMAT").value_or(std::string(kQueueFormat)));
 }
 
+constexpr std::size_t kPiece = std::size_t{64} << 10U;  // of output
 constexpr std::uint32_t kAllocationField = 48;  // of JobView: such a job has no script to show
 
 int show_steps(Call& call, const Chosen& chosen, std::vector<api::JobView> jobs, const Look& look) {
@@ -162,7 +163,11 @@ int show(Call& call, const Chosen& chosen, const Layout& layout, std::vector<api
   if (chosen.has("start")) std::erase_if(jobs, [](const api::JobView& job) { return job.phase != Phase::waiting; });
   if (chosen.has("long")) call.out += look.times.heading() + "\n";
   if (!chosen.has("noheader")) call.out += job_header(layout);
-  const auto print = [&](const api::JobView& job) { add_job_line(call.out, layout, job, look); };
+  const auto print = [&](const api::JobView& job) {
+    add_job_line(call.out, layout, job, look);
+    // Fresh memory for all of it would cost more than the rows do.
+    if (call.out.size() >= kPiece && call.flush) call.flush(call);
+  };
   if (chosen.has("array") || call.variable("SQUEUE_ARRAY")) {
     each_task(std::move(jobs), print);
   } else {

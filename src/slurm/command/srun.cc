@@ -6,6 +6,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 
 #include "base/text.h"
 #include "os/random.h"
@@ -112,7 +113,8 @@ class Run {
                                   std::to_string(allocation.job().value()) + ": " +
                                   step.error().message);
     }
-    const int status = attend(step.value(), std::to_string(allocation.job().value()) + ".0");
+    const int status = attend(step.value(), std::to_string(allocation.job().value()) + ".0",
+                              [&allocation] { allocation.keep_alive(); });
     allocation.end(status > 128 ? ExitStatus{.code = 0, .signal = status - 128}
                                 : ExitStatus{.code = status});
     return status;
@@ -186,12 +188,13 @@ class Run {
   }
 
   // Stays with the step until it is over.
-  int attend(const api::StepView& step, const std::string& shown) {
+  int attend(const api::StepView& step, const std::string& shown, std::function<void()> lasting = nullptr) {
     flush(call_);
     auto plan = plan_session(call_, step, shown);
     if (!plan) return abandon(step, plan.error());
     SessionEnds ends = session_ends(call_, step, signals_);
     if (const auto opened = open_streams(step, ends); !opened) return abandon(step, opened.error());
+    ends.lasting = std::move(lasting);
     plan->ticket = made_.wish.ticket;
     plan->label = options_.label;
     plan->unbuffered = options_.unbuffered;

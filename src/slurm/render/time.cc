@@ -1,21 +1,20 @@
 #include "slurm/render/time.h"
 
-#include <cstdio>
+#include <string>
 
 namespace drover::slurm {
 namespace {
 
 constexpr std::int64_t kDay = 86400;
 
-template <class... Args>
-std::string text(const char* format, Args... args) {
-  char buffer[96];
-  std::snprintf(buffer, sizeof buffer, format, args...);
-  return buffer;
+// By hand: a list has one for each of a hundred thousand rows.
+void add_two_digits(std::string& text, std::int64_t number) {
+  text += static_cast<char>('0' + number / 10);
+  text += static_cast<char>('0' + number % 10);
 }
 
 struct Parts {
-  long long days, hours, minutes, seconds;
+  std::int64_t days, hours, minutes, seconds;
 };
 Parts parts(std::int64_t s) { return {s / kDay, s / 3600 % 24, s / 60 % 60, s % 60}; }
 
@@ -24,23 +23,40 @@ Parts parts(std::int64_t s) { return {s / kDay, s / 3600 % 24, s / 60 % 60, s % 
 std::string short_duration(std::int64_t s) {
   if (s < 0) return "INVALID";
   const Parts p = parts(s);
-  if (p.days > 0) return text("%lld-%02lld:%02lld:%02lld", p.days, p.hours, p.minutes, p.seconds);
-  if (p.hours > 0) return text("%lld:%02lld:%02lld", p.hours, p.minutes, p.seconds);
-  return text("%lld:%02lld", p.minutes, p.seconds);
+  if (p.days > 0) return long_duration(s);
+  std::string text = std::to_string(p.hours > 0 ? p.hours : p.minutes) + ':';
+  if (p.hours > 0) {
+    add_two_digits(text, p.minutes);
+    text += ':';
+  }
+  add_two_digits(text, p.seconds);
+  return text;
 }
 
 std::string long_duration(std::int64_t s) {
   if (s < 0) return "INVALID";
   const Parts p = parts(s);
-  if (p.days > 0) return text("%lld-%02lld:%02lld:%02lld", p.days, p.hours, p.minutes, p.seconds);
-  return text("%02lld:%02lld:%02lld", p.hours, p.minutes, p.seconds);
+  std::string text = p.days > 0 ? std::to_string(p.days) + '-' : std::string();
+  add_two_digits(text, p.hours);
+  text += ':';
+  add_two_digits(text, p.minutes);
+  text += ':';
+  add_two_digits(text, p.seconds);
+  return text;
 }
 
 std::string cpu_duration(std::int64_t ms) {
   if (ms < 0) return "INVALID";
   const Parts p = parts(ms / 1000);
   if (p.days > 0 || p.hours > 0) return long_duration(ms / 1000);
-  return text("%02lld:%02lld.%03lld", p.minutes, p.seconds, static_cast<long long>(ms % 1000));
+  std::string text;
+  add_two_digits(text, p.minutes);
+  text += ':';
+  add_two_digits(text, p.seconds);
+  text += '.';
+  text += static_cast<char>('0' + ms % 1000 / 100);
+  add_two_digits(text, ms % 100);
+  return text;
 }
 
 std::string TimeFormat::print(std::optional<std::int64_t> unix, std::string_view none) const {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Duration kFirstPause{20};
 constexpr Duration kLongestPause{500};
-constexpr std::size_t kPiece = std::size_t{64} << 10U;
+constexpr std::size_t kPiece = std::size_t{256} << 10U;  // the more whole messages in one read, the less is joined
 
 }  // namespace
 

@@ -19,6 +19,8 @@ class OutputLines {
  public:
   explicit OutputLines(OutputRules rules);
 
+  // Pieces go out as they are: nothing is added to them, and nothing held back.
+  [[nodiscard]] bool passes_through() const { return !rules_.label && (rules_.unbuffered || rules_.tasks <= 1); }
   // What is to be written now that `task` has said `piece`.
   [[nodiscard]] std::string take(std::uint32_t task, std::string_view piece);
   // The task says no more: its last line, if that has no end.

@@ -18,6 +18,7 @@ namespace {
 
 constexpr Duration kGather{100};  // failures of a moment are said together
 constexpr Duration kSecond{1000};
+constexpr Duration kLasting = seconds(1);
 constexpr Duration kSilence = seconds(5);  // a broken connection isn't worth a word before
 constexpr Duration kAbortPatience = seconds(32);
 constexpr Duration kKillGrace = seconds(1);  // of -K and --wait: SIGTERM, then SIGKILL
@@ -151,6 +152,7 @@ int Session::poll_timeout() const {
     if (link->due() >= Duration(0)) until(link->due());
     if (!link->finished() && link->broken_since() >= Duration(0)) until(now_ + kSecond);
   }
+  if (ends_.lasting) until(began_ + kLasting);
   if (failure_at_ >= Duration(0)) until(failure_at_ + kGather);
   if (plan_.wait_s > 0 && first_end_ >= Duration(0) && !terminating_)
     until(first_end_ + seconds(plan_.wait_s));
@@ -160,6 +162,7 @@ int Session::poll_timeout() const {
 }
 
 void Session::keep_time() {
+  if (ends_.lasting && now_ >= began_ + kLasting) std::exchange(ends_.lasting, nullptr)();
   if (failure_at_ >= Duration(0) && now_ >= failure_at_ + kGather) say_failures();
   if (plan_.wait_s > 0 && first_end_ >= Duration(0) && !terminating_ && !board_.all_ended() &&
       now_ >= first_end_ + seconds(plan_.wait_s)) {
@@ -250,7 +253,9 @@ void Session::on_output(const StepOutput& output) {
   if (only && *only != output.task) return;
   OutputLines& lines = to_out ? out_lines_ : err_lines_;
   Writer& to = writer(to_out ? ends_.out : ends_.err);
-  to.put(output.bytes.empty() ? lines.end(output.task) : lines.take(output.task, output.bytes));
+  if (output.bytes.empty()) to.put(lines.end(output.task));
+  else if (lines.passes_through()) to.put(output.bytes);
+  else to.put(lines.take(output.task, output.bytes));
 }
 
 void Session::on_part_ended(const Link& link, const PartEnded& ended) {

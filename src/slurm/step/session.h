@@ -62,6 +62,7 @@ struct SessionEnds {
   // What the controller holds of the step; nothing: it knows none.
   std::function<Result<std::optional<api::StepView>>()> ask;
   std::function<void()> end_step;  // by way of the controller
+  std::function<void()> lasting;   // called once, when the session has lasted for a second; may be null
 };
 
 class Session {
@@ -101,6 +102,7 @@ class Session {
   OutputLines out_lines_;
   OutputLines err_lines_;
   Duration now_;
+  const Duration began_ = now_;
   bool input_over_ = false;
   bool terminating_ = false;
   bool detached_ = false;  // leave without waiting for the step

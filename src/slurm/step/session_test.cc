@@ -126,6 +126,7 @@ class Sessions : public testing::Test {
   SessionPlan plan_{.job = JobId(17), .attempt = 1, .step = 0, .shown = "17.0", .ticket = "t"};
   std::vector<int> signals_;  // given one by one, each when the session looks
   bool together_ = false;     // or all at once
+  int lasting_ = 0;           // how often the session said so
   std::string input_;
   std::string out_;
   std::string err_;
@@ -160,7 +161,8 @@ class Sessions : public testing::Test {
                                        .signals = bell.read.get(),
                                        .take_signals = [&] { return next_signal(bell); },
                                        .clock = [] { return std::string("2026-11-30T18:27:42"); },
-                                       .ask = [] { return std::optional<api::StepView>(); }})
+                                       .ask = [] { return std::optional<api::StepView>(); },
+                                       .lasting = [this] { ++lasting_; }})
                            .run();
     out_ = rest_of(out);
     err_ = rest_of(err);
@@ -228,6 +230,22 @@ TEST_F(Sessions, ShowWhatTasksSayAndHowTheyEnd) {
             7);
   EXPECT_EQ(out_, "1: one\n");
   EXPECT_EQ(err_, "0: oops\nsrun: error: n1: tasks 0-1: Exited with exit code 7\n");
+}
+
+TEST_F(Sessions, OneThatLastsIsToldSoOnceAndAShortOneNever) {
+  const auto last = [](useconds_t pause) {
+    return [pause](Node& node) {
+      node.admit(true);
+      ::usleep(pause);
+      node.say(TaskEnded{.task = 0});
+      ::usleep(pause);
+      node.end();
+    };
+  };
+  run(1, last(1'000));
+  EXPECT_EQ(lasting_, 0);
+  run(1, last(1'100'000));
+  EXPECT_EQ(lasting_, 1);
 }
 
 TEST_F(Sessions, ARefusalIsSaidAndIsNoSuccess) {

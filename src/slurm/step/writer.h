@@ -2,6 +2,8 @@
 // blocking and without changing how it works for them.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
@@ -19,9 +21,12 @@ class Writer {
   bool turn();
 
  private:
+  [[nodiscard]] ssize_t write_some(std::string_view bytes);
+
   static constexpr std::size_t kRoom = std::size_t{1} << 20U;
   int fd_;
   bool file_ = false;
+  bool can_ask_ = true;  // kernels before 6.5 can't be asked for pipes
   std::string waiting_;
   std::size_t at_ = 0;
 };
