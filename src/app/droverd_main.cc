@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +41,17 @@ using namespace drover;  // NOLINT(google-build-using-namespace): an application
 // The exit codes that a supervisor may act on.
 constexpr int kRefused = 2;  // the arguments, the cluster file or the store: starting again won't help
 constexpr int kStopped = 3;  // the store could not keep a fact: start again, the log decides
+
+// A session for each node of the largest cluster, and their users.
+constexpr std::size_t kMostPeers = 20'000;
+
+// As many files as we may: a login gets 1,024 at first, and each node's session is one.
+void allow_many_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
 
 void say(const std::string& line) {
   const std::time_t now = std::time(nullptr);
@@ -158,7 +170,9 @@ Result<Door> door_of(const Arguments& arguments, const cli::ClusterFile& cluster
   }
   door.gate = std::make_unique<control::Gate>(std::move(gate), *door.authority, controller);
   if (!door.context) return door;
-  wire::ServerOptions server{.at = at, .idle_timeout = std::chrono::seconds(60)};
+  // Two threads: when all nodes come back at once, their handshakes are what takes time.
+  wire::ServerOptions server{
+      .at = at, .threads = 2, .max_connections = kMostPeers, .idle_timeout = std::chrono::seconds(60)};
   server.transport = tls::server_transport(door.context, [](const std::string& why) {
     say(fmt::format("connection refused: {}", why));
   });
@@ -254,6 +268,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   ::umask(022);
+  allow_many_files();
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_IGN);  // mail programs are the only children, and nobody waits for them
   sigset_t signals;

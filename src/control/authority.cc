@@ -54,8 +54,9 @@ Authority::Authority(AuthorityOptions options, tls::KeyAndCertificate own, std::
                      Book book)
     : options_(std::move(options)),
       own_(std::move(own)),
-      fingerprint_(std::move(fingerprint)),
-      book_(std::move(book)) {}
+      fingerprint_(std::move(fingerprint)) {
+  adopt(std::move(book));
+}
 
 Result<std::unique_ptr<Authority>> Authority::open(AuthorityOptions options) {
   TRY(make_folders(options.folder, 0700));
@@ -256,15 +257,21 @@ Status Authority::keep(Book book) {
   std::erase_if(book.issued,
                 [&](const native::Member& member) { return member.until + kClockSlack < now; });
   TRY(write_file_durably(options_.folder + "/book", encode(book), 0600));
-  book_ = std::move(book);
+  adopt(std::move(book));
   return Done{};
+}
+
+void Authority::adopt(Book book) {
+  book_ = std::move(book);
+  revoked_.clear();
+  for (const native::Member& member : book_.issued) {
+    if (member.revoked) revoked_.insert(member.serial);
+  }
 }
 
 bool Authority::is_revoked(const std::string& serial) const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(book_.issued, [&](const native::Member& member) {
-    return member.revoked && member.serial == serial;
-  });
+  return revoked_.contains(serial);
 }
 
 native::MemberList Authority::members() const {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -98,12 +99,14 @@ class Authority {
                                           const std::string& request,
                                           const std::vector<std::string>& hosts, Duration life) const;
   [[nodiscard]] Status keep(Book book);
+  void adopt(Book book);  // in memory alone
 
   const AuthorityOptions options_;
   const tls::KeyAndCertificate own_;
   const std::string fingerprint_;
   mutable std::mutex mutex_;
   Book book_;
+  std::set<std::string> revoked_;  // serials, of book_: each request of each node asks
 };
 
 }  // namespace drover::control

@@ -117,6 +117,7 @@ bool Sessions::on(const wire::WsSessionPtr& socket, Hello hello) {
   auto session = std::make_shared<Session>();
   session->socket = socket;
   session->name = name;
+  session->hosts_known = hello.hosts;
   NodeRegister input{.inventory = std::move(hello.inventory), .held = std::move(hello.held)};
   if (input.inventory.address.empty()) input.inventory.address = address_of(socket->peer());
   input.inventory.stream_address = stream_address_of(input.inventory);
@@ -279,8 +280,10 @@ void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) 
   }
   wanted.revision = Revision(session.revision);
   wanted.head = head();
-  if (session.hosts != hosts_version_) wanted.hosts = hosts_;
+  // An agent that comes back after our restart has them still: ten thousand times ten thousand would be gigabytes.
+  if (session.hosts != hosts_version_ && session.hosts_known != hosts_digest_) wanted.hosts = hosts_;
   session.hosts = hosts_version_;
+  session.hosts_known = 0;
   send(session.socket, wanted);
 }
 
@@ -288,10 +291,15 @@ void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) 
 void Sessions::note_host(const Cluster& cluster, const Node& node) {
   const std::size_t known = hosts_.size();
   hosts_.resize(cluster.nodes().size());
-  for (std::size_t i = known; i < hosts_.size(); ++i) hosts_[i] = host_of(cluster.nodes()[i]);
+  for (std::size_t i = known; i < hosts_.size(); ++i) {
+    hosts_[i] = host_of(cluster.nodes()[i]);
+    hosts_digest_ += digest_of(hosts_[i]);
+  }
   HostAddress& host = hosts_.at(node.id.value() - 1);
   if (known == hosts_.size() && host == host_of(node)) return;
+  hosts_digest_ -= digest_of(host);
   host = host_of(node);
+  hosts_digest_ += digest_of(host);
   ++hosts_version_;
 }
 

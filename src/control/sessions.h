@@ -68,6 +68,7 @@ class Sessions {
     std::map<Part, bool> sent;     // wanted so far; true: to end
     std::set<PayloadHash> scripts; // sent on this session
     std::uint64_t hosts = 0;       // version of the table of hosts that it has
+    std::uint64_t hosts_known = 0; // the digest of the one that it came with
   };
   using SessionPtr = std::shared_ptr<Session>;
 
@@ -106,6 +107,7 @@ class Sessions {
   // Of the follower's thread alone: every node's address, told to an agent before its next launch.
   std::vector<HostAddress> hosts_;  // [i] of the node with id i + 1
   std::uint64_t hosts_version_ = 0;
+  std::uint64_t hosts_digest_ = 0;  // digest_of() each, added up: what an agent says of those that it knows
 };
 
 }  // namespace drover::control

@@ -213,6 +213,7 @@ struct Hello {
   HeadSeen head;           // the highest it has seen in that epoch
   NodeInventory inventory;
   std::vector<HeldAttempt> held;
+  std::uint64_t hosts = 0;  // digest_of() all of the hosts that it was told of, added up; they needn't be told again
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "protocol", self.protocol);
@@ -221,6 +222,7 @@ struct Hello {
     visit(4, "head", self.head);
     visit(5, "inventory", self.inventory);
     visit(6, "held", self.held);
+    visit(7, "hosts", self.hosts);
   }
 };
 struct Heartbeat {
@@ -275,5 +277,7 @@ using FromAgent = std::variant<Hello, Heartbeat, NeedPayload, Report, NeedPod, P
 
 // Order-free digest of a wanted set: which attempts are to run and which are to end.
 [[nodiscard]] std::uint64_t digest_of(JobId job, std::uint32_t attempt, std::uint32_t step, bool end);
+// Added up over a table of hosts, in whatever order.
+[[nodiscard]] std::uint64_t digest_of(const HostAddress& host);
 
 }  // namespace drover

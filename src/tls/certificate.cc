@@ -316,9 +316,9 @@ Result<std::string> sign_request(const KeyAndCertificate& authority, const std::
   return issue({issuer.get(), signer.get(), key}, identity, hosts, validity);
 }
 
-Result<CertificateInfo> read_certificate(const std::string& pem) {
-  const CertificatePtr certificate = TRY(certificate_of(pem));
-  X509* const c = certificate.get();
+Result<CertificateInfo> read_certificate(const std::string& pem) { return info_of(TRY(certificate_of(pem)).get()); }
+
+Result<CertificateInfo> info_of(X509* c) {
   CertificateInfo info;
   info.identity = TRY(identity_of(c));
   info.validity = {instant_of(X509_get0_notBefore(c)), instant_of(X509_get0_notAfter(c))};

@@ -1,6 +1,5 @@
 #include "tls/context.h"
 
-#include <openssl/pem.h>
 #include <openssl/sslerr.h>
 
 #include <optional>
@@ -30,15 +29,6 @@ int rules_index() {
         delete static_cast<Rules*>(rules);
       });
   return index;
-}
-
-Result<CertificateInfo> info_of(X509* certificate) {
-  const BioPtr out(BIO_new(BIO_s_mem()));
-  char* data = nullptr;
-  if (PEM_write_bio_X509(out.get(), certificate) != 1)
-    return openssl_error("a certificate can't be read");
-  const long size = BIO_get_mem_data(out.get(), &data);
-  return read_certificate({data, static_cast<std::size_t>(size)});
 }
 
 struct Finding {
@@ -123,7 +113,8 @@ Result<ContextPtr> context_of(Context::Side side, const Credentials& credentials
     if (SSL_CTX_use_certificate(context.get(), own.get()) != 1 ||
         SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1 ||
         SSL_CTX_check_private_key(context.get()) != 1 ||
-        SSL_CTX_add1_chain_cert(context.get(), authority.get()) != 1) {
+        // Who joins knows the authority by its fingerprint; a server knows it itself.
+        (server && SSL_CTX_add1_chain_cert(context.get(), authority.get()) != 1)) {
       return openssl_error("the key and the certificate don't belong together");
     }
   }

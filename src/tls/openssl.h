@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "tls/certificate.h"
 
 namespace drover::tls {
 
@@ -36,5 +37,7 @@ using SessionPtr = std::unique_ptr<SSL, Freer<&SSL_free>>;
 
 [[nodiscard]] Result<CertificatePtr> certificate_of(const std::string& pem);
 [[nodiscard]] Result<KeyPtr> key_of(const std::string& pem);
+// Reading a certificate from text costs OpenSSL 3.0 a good part of a handshake; one that is read stays as it is.
+[[nodiscard]] Result<CertificateInfo> info_of(X509* certificate);
 
 }  // namespace drover::tls

@@ -83,6 +83,7 @@ class Loop {
   Fd bell_;
   wire::Inbox<Happening> inbox_{1024};
   wire::WsSessionPtr socket_;
+  std::uint64_t hosts_ = 0;  // the sum of the digests of those that jobs see
   Duration heartbeat_ = seconds(5);
   Duration beaten_{0};
   std::atomic<bool> leaving_ = false;  // the client is being joined: nobody empties the inbox
@@ -162,7 +163,8 @@ void Loop::on(Opened& opened) {
              .epoch = seen.epoch,
              .head = seen.head,
              .inventory = options_.inventory(),
-             .held = steward_.held()});
+             .held = steward_.held(),
+             .hosts = hosts_});
 }
 
 void Loop::on(Closed& closed) {
@@ -186,10 +188,15 @@ void Loop::on(Message& message) {
 }
 
 void Loop::learn_hosts(const Wanted& wanted) {
-  if (wanted.hosts.empty() || options_.hosts_path.empty()) return;
-  if (const auto written = write_hosts(options_.hosts_path, wanted.hosts); !written) {
-    options_.say(fmt::format("the hosts file of jobs: {}", written.error().message));
+  if (wanted.hosts.empty()) return;
+  hosts_ = 0;
+  if (!options_.hosts_path.empty()) {
+    if (const auto written = write_hosts(options_.hosts_path, wanted.hosts); !written) {
+      options_.say(fmt::format("the hosts file of jobs: {}", written.error().message));
+      return;
+    }
   }
+  for (const HostAddress& host : wanted.hosts) hosts_ += digest_of(host);
 }
 
 void Loop::send(const FromAgent& message) {
