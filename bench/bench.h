@@ -22,9 +22,11 @@ struct Row {
 // What this machine gives at this moment.
 struct Calibration {
   double syncs = 0;      // appends of 4 KiB with fdatasync, a second
+  double idle_sync = 0;  // milliseconds of one of them after a pause, as a command on an idle cluster meets it
   double spawns = 0;     // posix_spawn and wait of /bin/true, a second
   double round_trip = 0; // microseconds of one byte there and back over a socket pair
 };
+inline constexpr unsigned kPauseUs = 60'000;  // between commands, so that what one set in motion has come to rest
 [[nodiscard]] Calibration calibrate(const std::string& folder);
 
 // The median of `runs` figures.
@@ -43,6 +45,8 @@ void bench_core(const Options& options, Rows& rows);
 void bench_durable(const Options& options, const Calibration& calibration, Rows& rows);
 void bench_commands(const Options& options, const Calibration& calibration, Rows& rows);
 void bench_kube(const Options& options, const Calibration& calibration, Rows& rows);
+void bench_reconnect(const Options& options, Rows& rows);
 void bench_starts(const Options& options, const Calibration& calibration, Rows& rows);
+void bench_steps(const Options& options, const Calibration& calibration, Rows& rows);
 
 }  // namespace drover::bench

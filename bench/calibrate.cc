@@ -29,6 +29,21 @@ double syncs_a_second(const std::string& folder) {
   return rate;
 }
 
+double idle_sync_ms(const std::string& folder) {
+  const std::string path = folder + "/calibrate";
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const std::string page(4096, 'x');
+  const double ms = median_of(21, [&] {
+    ::usleep(kPauseUs);
+    const double begin = now_seconds();
+    if (::write(fd, page.data(), page.size()) < 0 || ::fdatasync(fd) != 0) return 0.0;
+    return (now_seconds() - begin) * 1e3;
+  });
+  ::close(fd);
+  ::unlink(path.c_str());
+  return ms;
+}
+
 double spawns_a_second() {
   const double begin = now_seconds();
   int count = 0;
@@ -91,6 +106,7 @@ double median_of(int runs, const std::function<double()>& run) {
 
 Calibration calibrate(const std::string& folder) {
   return {.syncs = median_of(3, [&] { return syncs_a_second(folder); }),
+          .idle_sync = idle_sync_ms(folder),
           .spawns = median_of(3, spawns_a_second),
           .round_trip = median_of(3, round_trip_us)};
 }

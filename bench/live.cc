@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,31 +32,51 @@ Live::Live(const std::string& programs, const std::string& folder, int agents)
 
 Live::~Live() { run({"drover", "down", "--state", state_}); }
 
-std::string Live::run(const std::vector<std::string>& words, double* took_ms) const {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
-  std::vector<std::string> copy = words;
-  copy[0] = programs_ + "/" + words[0];
+namespace {
+
+// Starts `words`, with its output in `out`. 0: it couldn't be started.
+pid_t start(const std::string& programs, std::vector<std::string> words, int out) {
+  words[0] = programs + "/" + words[0];
   std::vector<char*> argv;
-  for (std::string& word : copy) argv.push_back(word.data());
+  for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
   pid_t pid = 0;
-  const double begin = now_seconds();
-  const int failed = ::posix_spawn(&pid, copy[0].c_str(), &actions, nullptr, argv.data(), environ);
+  if (::posix_spawn(&pid, words[0].c_str(), &actions, nullptr, argv.data(), environ) != 0) pid = 0;
   ::posix_spawn_file_actions_destroy(&actions);
+  return pid;
+}
+
+}  // namespace
+
+std::string Live::run(const std::vector<std::string>& words, double* took_ms) const {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+  const double begin = now_seconds();
+  const pid_t pid = start(programs_, words, ends[1]);
   ::close(ends[1]);
   std::string text;
   char buffer[65536];
-  for (ssize_t n = 0; failed == 0 && (n = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
+  for (ssize_t n = 0; pid > 0 && (n = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
     text.append(buffer, static_cast<std::size_t>(n));
   }
   ::close(ends[0]);
-  if (failed == 0) ::waitpid(pid, nullptr, 0);
+  if (pid > 0) ::waitpid(pid, nullptr, 0);
   if (took_ms != nullptr) *took_ms = (now_seconds() - begin) * 1e3;
   return text;
+}
+
+std::int64_t Live::run_to_nowhere(const std::vector<std::string>& words, double* took_ms) const {
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const double begin = now_seconds();
+  const pid_t pid = start(programs_, words, nowhere);
+  ::close(nowhere);
+  rusage used{};
+  if (pid > 0) ::wait4(pid, nullptr, 0, &used);
+  *took_ms = (now_seconds() - begin) * 1e3;
+  return used.ru_maxrss;
 }
 
 }  // namespace drover::bench

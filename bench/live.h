@@ -1,6 +1,7 @@
 // A real cluster of real programs in a folder of its own, for figures that cross processes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ class Live {
   [[nodiscard]] bool up() const { return up_; }
   // Runs a command against it and waits; its standard output. Milliseconds go to `took_ms`.
   std::string run(const std::vector<std::string>& words, double* took_ms = nullptr) const;
+  // The same with its output thrown away; the most memory it had, in KiB.
+  std::int64_t run_to_nowhere(const std::vector<std::string>& words, double* took_ms) const;
+  [[nodiscard]] const std::string& state() const { return state_; }
 
  private:
   std::string programs_;

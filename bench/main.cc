@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   std::string only;
   app.add_option("--programs", options.programs, "Folder of droverd and the commands")->required();
   app.add_option("--json", json, "Where to write the rows as JSON");
-  app.add_option("--only", only, "One group: core, durable, commands, kube, starts");
+  app.add_option("--only", only, "One group: core, durable, commands, kube, starts, steps, reconnect");
   app.add_option("--scale", options.scale, "Size of the inputs; 1 is what is published")->check(CLI::Range(0.001, 10.0));
   CLI11_PARSE(app, argc, argv);
 
@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   const auto calibration = drover::bench::calibrate(options.folder);
   fmt::print("{:<34} {:>12} {:<7} {:<30} {}\n", "id", "value", "unit", "ratio to calibration", "goal");
   Rows rows{{.id = "calibration.fdatasync", .value = calibration.syncs, .unit = "1/s"},
+            {.id = "calibration.idle_fdatasync", .value = calibration.idle_sync, .unit = "ms"},
             {.id = "calibration.spawn", .value = calibration.spawns, .unit = "1/s"},
             {.id = "calibration.round_trip", .value = calibration.round_trip, .unit = "us"}};
   std::size_t printed = 0;
@@ -68,6 +69,10 @@ int main(int argc, char** argv) {
   if (wanted("kube")) drover::bench::bench_kube(options, calibration, rows);
   show();
   if (wanted("starts")) drover::bench::bench_starts(options, calibration, rows);
+  show();
+  if (wanted("steps")) drover::bench::bench_steps(options, calibration, rows);
+  show();
+  if (wanted("reconnect")) drover::bench::bench_reconnect(options, rows);
   show();
   if (!json.empty()) write_json(rows, json);
   std::filesystem::remove_all(options.folder);
