@@ -32,6 +32,7 @@ if(TARGET drover AND TARGET droverd AND TARGET drover-agent AND TARGET drover-sl
   drover_live_test(promises TIMEOUT 600)
   drover_live_test(node TIMEOUT 600)
   drover_live_test(queue TIMEOUT 600)
+  drover_live_test(cases TIMEOUT 300)
   drover_live_test(up TIMEOUT 300)
   drover_live_test(machines TIMEOUT 900)
   drover_live_test(login TIMEOUT 600)

@@ -63,6 +63,17 @@ void fill_asked(const Request& request, JobView& view) {
 
 }  // namespace
 
+const std::vector<std::uint32_t>& job_view_fields() {
+  static const std::vector<std::uint32_t> numbers = [] {
+    std::vector<std::uint32_t> all;
+    const auto collect = [&all](std::uint32_t number, std::string_view, const auto&) { all.push_back(number); };
+    const JobView view;
+    JobView::describe(view, collect);
+    return all;
+  }();
+  return numbers;
+}
+
 JobView job_view(const Cluster& cluster, const Job& job, const Fields& fields) {
   JobView view{.id = job.id,
                .array = job.array,

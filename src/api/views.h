@@ -153,6 +153,9 @@ struct JobView {
   }
 };
 
+// The numbers of all its fields, the spec too, which a list holds only when it is asked for.
+[[nodiscard]] const std::vector<std::uint32_t>& job_view_fields();
+
 // One node's part of a step, and where its stream is.
 struct StepShareView {
   ShareView share;

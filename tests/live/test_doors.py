@@ -10,9 +10,9 @@ from kube import KubeCluster, Watch
 YAML = """\
 cluster: test
 nodes:
-  - {name: n1, cpus: 16, memory: 8G, gpus: {model: a100, count: 4, memory: 80GB}}
-  - {name: n2, cpus: 16, memory: 8G, gpus: {model: t4, count: 2, memory: 16GB}}
-settings: {kill_grace: 2s, node_timeout: 10s}
+  - {name: n1, cpus: 64, memory: 8G, gpus: {model: a100, count: 16, memory: 80GB}}
+  - {name: n2, cpus: 64, memory: 8G, gpus: {model: t4, count: 8, memory: 16GB}}
+settings: {kill_grace: 2s, node_timeout: 10s, min_job_age: 10s}
 """
 
 # Holds a lock for each GPU that it was given (by its number on the machine, which a declared GPU's UUID ends
@@ -41,7 +41,7 @@ class Operations:
     def __init__(self, cluster, chance, locks):
         self.cluster, self.chance, self.locks = cluster, chance, locks
         self.jobs, self.pods, self.count = [], [], 0
-        self.kinds = [self.submit] * 5 + [self.create] * 5 + [self.cancel] * 2 + [self.delete] * 2 + \
+        self.kinds = [self.submit] * 5 + [self.create] * 5 + [self.cancel] * 2 + [self.delete] * 5 + \
                      [self.delete_job] + [self.cordon]
 
     def one(self):
@@ -49,7 +49,7 @@ class Operations:
         self.chance.choice(self.kinds)()
 
     def script(self):
-        return HOLD.format(locks=self.locks, seconds=self.chance.choice([0.2, 1, 3]))
+        return HOLD.format(locks=self.locks, seconds=self.chance.choice([0.05, 0.2, 0.5, 2]))
 
     def submit(self):
         self.jobs.append(self.cluster.wrap(self.script(), f"--gres=gpu:{self.chance.randint(1, 3)}", "-c1",
@@ -104,11 +104,13 @@ class BothDoors(unittest.TestCase):
             listing = cluster.get("/api/v1/pods")
             watch = Watch(cluster, "/api/v1/pods", listing["metadata"]["resourceVersion"])
             operations = Operations(cluster, chance, locks)
-            for i in range(count):
+            apart = max(60, count // 60)  # operations between two kills
+            for i in range(1, count + 1):
                 operations.one()
-                if i % 60 == 59:
+                if i % apart == 0:
                     cluster.kill("droverd")
                     cluster.start_controller()
+                    print(f"{i} operations, {len(watch.events)} events", flush=True)
             self._settle(cluster, operations)
             self.assertFalse((locks / "violations").exists(), "a GPU twice: " + self._violations(locks))
             self._compare(cluster, watch)

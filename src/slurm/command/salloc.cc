@@ -161,10 +161,8 @@ std::vector<std::string> command_of(const Call& call, std::vector<std::string> w
 }
 
 Result<api::JobView> whole_view(Call& call, JobId job) {
-  std::vector<std::uint32_t> fields;
-  for (std::uint32_t i = 1; i <= 47; ++i) fields.push_back(i);
   Result<api::JobView> found = Error{Errc::not_found, "Invalid job id specified"};
-  TRY(call.controller->jobs({.select = {.jobs = {{.job = job}}}, .fields = fields},
+  TRY(call.controller->jobs({.select = {.jobs = {{.job = job}}}, .fields = api::job_view_fields()},
                             [&](api::JobView& view) { found = std::move(view); }));
   return found;
 }

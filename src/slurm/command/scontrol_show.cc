@@ -51,15 +51,9 @@ int show_hosts(Call& call, const Subject& subject) {
   return 0;
 }
 
-std::vector<std::uint32_t> fields_with_spec() {
-  std::vector<std::uint32_t> fields;
-  for (std::uint32_t i = 1; i <= 47; ++i) fields.push_back(i);
-  return fields;
-}
-
 int show_jobs(ControlCall& control, const Subject& subject, bool steps) {
   Call& call = control.call;
-  api::JobQuery query{.fields = fields_with_spec()};
+  api::JobQuery query{.fields = api::job_view_fields()};
   const Error unknown{Errc::not_found, "slurm_load_jobs error: Invalid job id specified"};
   if (subject.argument) {
     auto refs = domain_refs(*subject.argument);

@@ -131,7 +131,6 @@ Result<Layout> wanted_layout(const Call& call, const Chosen& chosen) {
 }
 
 constexpr std::size_t kPiece = std::size_t{64} << 10U;  // of output
-constexpr std::uint32_t kAllocationField = 48;  // of JobView: such a job has no script to show
 
 int show_steps(Call& call, const Chosen& chosen, std::vector<api::JobView> jobs, const Look& look) {
   const Layout layout = step_layout(chosen.has("format") ? chosen.get("format") : std::string(kStepFormat));
@@ -193,7 +192,6 @@ int squeue(Call& call) {
   if (!wanted) return call.fail(wanted.error());
   if (const auto known = check_cluster(call, chosen.get("clusters")); !known) return call.fail(known.error());
   wanted.value().query.fields = view_fields(chosen.has("json") ? Reads::spec : layout_reads(layout.value()));
-  if (chosen.has("steps")) wanted.value().query.fields.push_back(kAllocationField);
 
   std::vector<api::JobView> jobs;
   const auto& states = wanted.value().states;

@@ -49,6 +49,13 @@ std::string node_count(Row row, Lk) {
   return row.batch_step && row.step == nullptr ? "1" : number(row.job->node_count);
 }
 
+// A batch step is the script alone, whatever the job asked for.
+std::string tasks_of_step(Row row, Lk) {
+  if (!row.batch_step) return "";
+  return row.step == nullptr ? "1" : number(row.step->task_count);
+}
+std::string derived_exit(const HistoryRow& row, Lk) { return exit_text(row.highest_exit); }
+
 std::string elapsed(Row row, Lk look) { return long_duration(account_elapsed_s(*row.job, look.look.now)); }
 std::string elapsed_raw(Row row, Lk look) { return std::to_string(account_elapsed_s(*row.job, look.look.now)); }
 std::string cpu_time(Row row, Lk look) {
@@ -148,7 +155,7 @@ constexpr std::array kFields{
     AccountField{"CPUTime", 10, cpu_time},
     AccountField{"CPUTimeRAW", 10, cpu_time_raw},
     AccountField{"DBIndex", 10, raw_id},
-    AccountField{"DerivedExitCode", 15, of_job<[](const HistoryRow&, Lk) { return std::string("0:0"); }>},
+    AccountField{"DerivedExitCode", 15, of_job<derived_exit>},
     AccountField{"Elapsed", 10, elapsed},
     AccountField{"ElapsedRaw", 10, elapsed_raw},
     AccountField{"Eligible", 19, eligible},
@@ -183,7 +190,7 @@ constexpr std::array kFields{
     AccountField{"NCPUS", 10, alloc_cpus},
     AccountField{"NNodes", 8, node_count},
     AccountField{"NodeList", 15, node_list},
-    AccountField{"NTasks", 8, of_step<[](const HistoryRow&, Lk) { return std::string("1"); }>},
+    AccountField{"NTasks", 8, tasks_of_step},
     AccountField{"Partition", 10, of_job<text_of<&HistoryRow::partition>>},
     AccountField{"Planned", 10, of_job<planned>},
     AccountField{"PlannedCPU", 10, of_job<planned>},

@@ -98,7 +98,7 @@ std::string job_object(const AccountRow& row, const std::vector<std::string>& st
   JsonObject m;
   m.number("job_id", count(job.job.value())).text("name", job.name).text("cluster", look.cluster);
   m.raw("state", JsonObject().words("current", {state_of_row(row)}).text("reason", reason_word(job.reason)).end());
-  m.raw("exit_code", json_exit(account_exit(row))).raw("derived_exit_code", json_exit({}));
+  m.raw("exit_code", json_exit(account_exit(row))).raw("derived_exit_code", json_exit(job.highest_exit));
   m.raw("array", array_object(job)).raw("time", time_object(job, look));
   m.text("user", job.user).text("group", job.group).text("account", job.account).text("qos", job.qos);
   m.raw("association", JsonObject()

@@ -131,7 +131,7 @@ constexpr std::array kFields{
     JobField{0, "allocsid", "ALLOC_SID", [](Job j, Lk) { return number(j.spec ? j.spec->session_id : 0); },
              Reads::spec},
     JobField{0, "associd", "ASSOC_ID", zero},
-    JobField{0, "batchflag", "BATCH_FLAG", [](Job, Lk) { return std::string("1"); }},
+    JobField{0, "batchflag", "BATCH_FLAG", [](Job j, Lk) { return number(j.allocation ? 0 : 1); }},
     JobField{0, "boardspernode", "BOARDS_PER_NODE", not_available},
     JobField{0, "burstbuffer", "BURST_BUFFER", null},
     JobField{0, "burstbufferstate", "BURST_BUFFER_STATE", null},
@@ -149,7 +149,7 @@ constexpr std::array kFields{
              Reads::request},
     JobField{0, "deadline", "DEADLINE", [](Job j, Lk l) { return l.times.print(time_of(j.deadline)); }},
     JobField{0, "delayboot", "DELAY_BOOT", [](Job, Lk) { return std::string("00:00:00"); }},
-    JobField{0, "derivedec", "DERIVED_EXIT_CODE", [](Job, Lk) { return std::string("0:0"); }},
+    JobField{0, "derivedec", "DERIVED_EXIT_CODE", [](Job j, Lk) { return exit_text(j.highest_exit); }},
     JobField{0, "eligibletime", "ELIGIBLE_TIME", [](Job j, Lk l) { return l.times.print(time_of(j.eligible)); }},
     JobField{0, "exit_code", "EXIT_CODE", [](Job j, Lk) { return exit_text(j.cause, j.exit); }},
     JobField{0, "gres", "TRES_PER_NODE", per_node, Reads::request},
@@ -213,12 +213,11 @@ constexpr std::array kFields{
 std::span<const JobField> job_fields() { return kFields; }
 
 std::vector<std::uint32_t> view_fields(Reads reads) {
-  constexpr std::uint32_t kLast = 47;
   // request, dependency, shares, spec, spec_hash, memory, gpus
   constexpr std::array<std::uint32_t, 7> kBeyondRow{35, 36, 38, 41, 42, 46, 47};
   constexpr std::array<std::uint32_t, 3> kBeyondRequest{38, 41, 42};
   std::vector<std::uint32_t> numbers;
-  for (std::uint32_t number = 1; number <= kLast; ++number) {
+  for (const std::uint32_t number : api::job_view_fields()) {
     const bool beyond =
         (reads == Reads::row && std::ranges::find(kBeyondRow, number) != kBeyondRow.end()) ||
         (reads == Reads::request && std::ranges::find(kBeyondRequest, number) != kBeyondRequest.end());

@@ -33,7 +33,8 @@ std::string job_object(const api::JobView& job, const Look& look) {
   m.maybe("time_limit", unlimited ? std::nullopt : std::optional(seconds_of(job.limit) / 60), unlimited);
   m.maybe("submit_time", time_of(job.submitted)).maybe("eligible_time", time_of(job.eligible));
   m.maybe("start_time", start_of(job, look.now)).maybe("end_time", end_of(job, look.now));
-  m.raw("exit_code", json_exit(exit)).flag("batch_flag", true);
+  m.raw("exit_code", json_exit(exit)).raw("derived_exit_code", json_exit(job.highest_exit));
+  m.flag("batch_flag", !job.allocation);
   m.text("current_working_directory", spec.work_dir).text("command", spec.command).text("comment", spec.comment);
   m.text("standard_output", spec.stdout_path).text("standard_error", spec.stderr_path);
   m.text("standard_input", spec.stdin_path).text("wckey", spec.wckey).text("submit_line", spec.submit_line);

@@ -131,8 +131,8 @@ std::string show_job(const api::JobView& job, const Look& look, const ShowStyle&
   block.line("JobState=" + std::string(state_word(state)) + " Reason=" + reason_text(job) +
              " Dependency=" + or_null(job.dependency ? dependency_text(*job.dependency) : ""));
   block.line("Requeue=" + number(job.requeue ? 1 : 0) + " Restarts=" + number(job.restarts) +
-             " BatchFlag=1 Reboot=0 ExitCode=" + exit_text(job.cause, job.exit));
-  if (style.details) block.line("DerivedExitCode=0:0");
+             " BatchFlag=" + number(job.allocation ? 0 : 1) + " Reboot=0 ExitCode=" + exit_text(job.cause, job.exit));
+  if (style.details) block.line("DerivedExitCode=" + exit_text(job.highest_exit));
   times_of(block, job, look);
   block.line("Partition=" + (job.phase == Phase::waiting ? job.partitions : job.partition) + " AllocNode:Sid=" +
              (job.spec && !job.spec->submit_host.empty() ? job.spec->submit_host : "localhost") + ":" + number(sid));

@@ -209,10 +209,9 @@ ExitStatus shown_exit(Cause cause, const ExitStatus& exit) {
   return exit;
 }
 
-std::string exit_text(Cause cause, const ExitStatus& exit) {
-  const ExitStatus shown = shown_exit(cause, exit);
-  return std::to_string(shown.code) + ":" + std::to_string(shown.signal);
-}
+std::string exit_text(const ExitStatus& exit) { return std::to_string(exit.code) + ":" + std::to_string(exit.signal); }
+
+std::string exit_text(Cause cause, const ExitStatus& exit) { return exit_text(shown_exit(cause, exit)); }
 
 std::string_view refusal_words(RefusalCode code) {
   switch (code) {

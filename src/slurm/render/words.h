@@ -43,6 +43,7 @@ enum class JobState : std::uint8_t {
 // As Slurm counts it: running out of memory is signal 125, a kill by drover itself none.
 [[nodiscard]] ExitStatus shown_exit(Cause cause, const ExitStatus& exit);
 // The same as text: "3:0", "0:9", "0:125".
+[[nodiscard]] std::string exit_text(const ExitStatus& exit);  // as it is
 [[nodiscard]] std::string exit_text(Cause cause, const ExitStatus& exit);
 
 // "Requested node configuration is not available": the words after "Batch job submission failed: "
