@@ -190,6 +190,41 @@ Request request(const Words& w) {
   return r;
 }
 
+Labels labels(const Words& words, const std::string& name) {  // "a=1,b=2"
+  Labels all;
+  for (const std::string& one : words.list(name)) all[one.substr(0, one.find('='))] = one.substr(one.find('=') + 1);
+  return all;
+}
+
+// "zone:app=web;host:tier=db": topology key and labels of pods (none: all) in the namespace of the pod, or where a
+// namespace's labels say: "host:app=web@team=red". Of a spread then the skew and the least domains: "zone:app=web:2:3".
+template <class Term>
+std::vector<Term> pod_terms(const Words& words, const std::string& name) {
+  std::vector<Term> terms;
+  const std::string text = words.text(name);
+  for (const auto one : split(text, ';')) {
+    const auto parts = split(one, ':');
+    Term term;
+    term.key = parts.at(0) == "host" ? "kubernetes.io/hostname" : std::string(parts.at(0));
+    const auto add = [](std::vector<LabelTerm>& to, std::string_view label) {
+      const auto eq = label.find('=');
+      to.push_back({.key = std::string(label.substr(0, eq)), .values = {std::string(label.substr(eq + 1))}});
+    };
+    const auto at = parts.at(1).find('@');
+    if (at != 0 && !parts[1].empty()) add(term.pods.labels, parts[1].substr(0, at));
+    term.pods.by_space_labels = at != std::string_view::npos;
+    if (term.pods.by_space_labels) add(term.pods.space_labels, parts[1].substr(at + 1));
+    else term.pods.spaces = {words.text("space", "default")};
+    if constexpr (requires { term.max_skew; }) {
+      if (parts.size() > 2) term.max_skew = to_count(parts[2]);
+      if (parts.size() > 3) term.min_domains = to_count(parts[3]);
+      term.usable_nodes = words.has("usable");
+    }
+    terms.push_back(std::move(term));
+  }
+  return terms;
+}
+
 StepRequest step_request(const Words& w) {
   StepRequest r;
   const std::string nodes = w.text("nodes");
@@ -332,25 +367,23 @@ class Scenario {
     Submit s{.name = words.text("name"), .request = request(words), .pod = true};
     s.request.cpus_per_task = words.count("cpus");
     if (!words.has("mem")) s.request.memory_rule = MemoryRule::per_node;
-    if (words.has("label")) {  // label='a=1,b=2': all of them
-      LabelTerms terms;
-      for (const std::string& one : words.list("label")) {
-        const auto eq = one.find('=');
-        terms.all.push_back({.key = one.substr(0, eq), .op = LabelOp::in, .values = {one.substr(eq + 1)}});
-      }
-      s.request.labels = {terms};
-    }
+    LabelTerms terms;  // label='a=1,b=2': all of them
+    for (const auto& [key, value] : labels(words, "label")) terms.all.push_back({.key = key, .values = {value}});
+    if (words.has("label")) s.request.labels = {terms};
     if (words.has("more_than")) {  // more_than='gpu-memory=15'
       const std::string one = words.text("more_than");
       const auto eq = one.find('=');
       s.request.labels = {{{{.key = one.substr(0, eq), .op = LabelOp::greater, .values = {one.substr(eq + 1)}}}}};
     }
     if (words.has("tolerate")) s.request.tolerations = {{.key = words.text("tolerate"), .exists = true}};
+    if (words.has("near")) s.request.near = pod_terms<PodTerm>(words, "near");
+    if (words.has("apart")) s.request.apart = pod_terms<PodTerm>(words, "apart");
+    if (words.has("spread")) s.request.spread = pod_terms<SpreadTerm>(words, "spread");
     s.as = Caller{.uid = 1097, .gid = 1097, .user = "ann", .group = "ann"};
-    ask_as_root(PutDocument{.key = pod_key(words), .expect = 0, .job = s});
+    ask_as_root(PutDocument{.key = pod_key(words), .expect = 0, .job = s, .labels = labels(words, "own")});
   }
   void put(const Words& words) {
-    PutDocument put{.key = pod_key(words)};
+    PutDocument put{.key = pod_key(words), .labels = labels(words, "own")};
     put.body.words[0] = 1;
     if (words.has("expect")) put.expect = static_cast<std::uint64_t>(words.number("expect"));
     if (words.has("user")) return ask(words, put);
@@ -359,15 +392,13 @@ class Scenario {
   void remove(const Words& words) { ask_as_root(RemoveDocument{.key = pod_key(words)}); }
   void mark(const Words& words) {
     MarkNode mark{.node = words.text("name")};
-    for (const std::string& one : words.list("labels")) {
-      const auto eq = one.find('=');
-      mark.marks.labels[one.substr(0, eq)] = one.substr(eq + 1);
-    }
+    mark.marks.labels = labels(words, "labels");
     if (words.has("taint")) mark.marks.taints = {{.key = words.text("taint"), .effect = TaintEffect::no_schedule}};
     ask_as_root(mark);
   }
   static DocumentKey pod_key(const Words& words) {
-    return {.kind = words.text("kind", "pods"), .space = "default", .name = words.text("name")};
+    const std::string kind = words.text("kind", "pods");
+    return {.kind = kind, .space = kind == kSpaceKind ? "" : words.text("space", "default"), .name = words.text("name")};
   }
   void ask_as_root(Command command) {
     feed(Asked{.caller = {.uid = 0, .user = "root"}, .command = std::move(command)});

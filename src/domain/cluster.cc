@@ -24,6 +24,7 @@ Symbol Symbols::intern(std::string_view text) {
 ShapeId Shapes::intern(const Request& request) {
   const auto [place, fresh] = index_.try_emplace(encode(request), requests_.size() + 1);
   if (fresh) requests_.push_back(request);
+  if (fresh && request.looks_around()) selectors_.add(ShapeId(place->second), request);
   return ShapeId(place->second);
 }
 
@@ -230,39 +231,6 @@ void Cluster::on(const ArrayTaskSplit& e) {
   task.pending = nullptr;
   next_job_ = std::max(next_job_, e.job.value() + 1);
   insert_job(std::move(task));
-}
-
-void Cluster::hold_resources(const Job& job) {
-  for (const NodeShare& share : job.run->placement->shares) {
-    if (!job.holds(share.node)) continue;
-    Node& node = node_at(share.node);
-    CHECK(!node.cpus_used.intersects(share.cpus));
-    node.cpus_used |= share.cpus;
-    node.memory_used += share.memory;
-    for (const Grant& grant : share.devices) {
-      Device& device = device_at(grant.device);
-      device.used += grant.milli;
-      CHECK(device.used <= Milli::of(1000));
-    }
-    node.jobs.insert(job.id);
-    if (job.run->placement->exclusive) ++node.exclusive;
-  }
-}
-
-void Cluster::free_resources(const Job& job, Instant now) {
-  for (const NodeShare& share : job.run->placement->shares) {
-    if (job.holds(share.node)) free_share(job, share, now);
-  }
-}
-
-void Cluster::free_share(const Job& job, const NodeShare& share, Instant now) {
-  Node& node = node_at(share.node);
-  node.cpus_used -= share.cpus;
-  node.memory_used -= share.memory;
-  for (const Grant& grant : share.devices) device_at(grant.device).used -= grant.milli;
-  node.jobs.erase(job.id);
-  if (job.run->placement->exclusive) --node.exclusive;
-  node.last_busy = now;
 }
 
 void Cluster::on(const JobPlaced& e) {

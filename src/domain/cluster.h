@@ -19,6 +19,7 @@
 #include "domain/ids.h"
 #include "domain/job.h"
 #include "domain/node.h"
+#include "domain/selectors.h"
 #include "domain/step.h"
 
 namespace drover {
@@ -41,11 +42,19 @@ class Shapes {
   ShapeId intern(const Request& request);
   [[nodiscard]] const Request& request(ShapeId id) const { return requests_[id.value() - 1]; }
   [[nodiscard]] std::size_t size() const { return requests_.size(); }
+  [[nodiscard]] const Selectors& selectors() const { return selectors_; }
   friend bool operator==(const Shapes& a, const Shapes& b) { return a.requests_ == b.requests_; }
 
  private:
   std::map<std::string, std::uint64_t> index_;  // by encoding
   std::deque<Request> requests_;                // stable addresses
+  Selectors selectors_;
+};
+
+// What terms about pods see of a job. Of one that is no pod: nothing, and no term means it.
+struct PodIdentity {
+  const DocumentKey* key = nullptr;
+  const Labels* labels = nullptr;  // never nullptr with a key
 };
 
 struct Reservation {
@@ -104,6 +113,8 @@ class Cluster {
   [[nodiscard]] const std::map<DocumentKey, Document>& documents() const { return documents_; }
   [[nodiscard]] const Document* document(const DocumentKey& key) const;
   [[nodiscard]] const DocumentKey* document_of(JobId job) const;  // nullptr: the job has none
+  [[nodiscard]] PodIdentity pod_identity(JobId job) const;
+  [[nodiscard]] const Selectors& selectors() const { return shapes_.selectors(); }  // of all its requests
   // Pods that are over, on the node that ran them, while their document is there: their logs may be asked for.
   [[nodiscard]] const std::set<JobId>& kept_pods(NodeId node) const;
   // Documents that are no more, oldest first; those before `forgotten_tombstones` are unknown.

@@ -9,7 +9,17 @@ namespace drover {
 namespace {
 // So many documents that are no more are remembered, for readers who come back after a while.
 constexpr std::size_t kTombstones = 8192;
+
+const Labels& labels_in(const Document& document) {
+  static const Labels kNone;
+  return document.labels ? *document.labels : kNone;
+}
 }  // namespace
+
+bool operator==(const Document& a, const Document& b) {
+  return a.body == b.body && a.made == b.made && a.version == b.version && a.job == b.job &&
+         labels_in(a) == labels_in(b);
+}
 
 const Document* Cluster::document(const DocumentKey& key) const {
   const auto found = documents_.find(key);
@@ -19,6 +29,11 @@ const Document* Cluster::document(const DocumentKey& key) const {
 const DocumentKey* Cluster::document_of(JobId job) const {
   const auto found = documents_of_.find(job);
   return found == documents_of_.end() ? nullptr : &found->second;
+}
+
+PodIdentity Cluster::pod_identity(JobId job) const {
+  const DocumentKey* key = document_of(job);
+  return {.key = key, .labels = key == nullptr ? nullptr : &labels_in(documents_.at(*key))};
 }
 
 const std::set<JobId>& Cluster::kept_pods(NodeId node) const {
@@ -66,6 +81,7 @@ void Cluster::on(const DocumentStored& e) {
   document.body = e.body;
   document.version = ++version_;
   if (fresh) document.made = document.version;
+  if (labels_in(document) != e.labels) document.labels = std::make_shared<const Labels>(e.labels);
   if (!e.job) return;
   document.job = e.job;
   documents_of_.emplace(e.job, e.key);

@@ -300,12 +300,14 @@ struct PutDocument {
   PayloadHash body;
   std::optional<std::uint64_t> expect;  // version that is replaced; 0: it must be new; none: whatever is there
   std::optional<Submit> job;
+  Labels labels;  // of a pod or a namespace
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "key", self.key);
     visit(2, "body", self.body);
     visit(3, "expect", self.expect);
     visit(4, "job", self.job);
+    visit(5, "labels", self.labels);
   }
   friend bool operator==(const PutDocument&, const PutDocument&) = default;
 };

@@ -21,8 +21,17 @@ std::optional<Refusal> check_version(std::optional<std::uint64_t> expect, std::u
                               .want = static_cast<std::int64_t>(*expect)}}};
 }
 
+std::size_t bytes_of(const Labels& labels) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : labels) bytes += key.size() + value.size();
+  return bytes;
+}
+
 std::optional<Refusal> check_put(const Cluster& cluster, const PutDocument& wish) {
   const DocumentKey& key = wish.key;
+  if (wish.labels.size() > kMaxMarks || bytes_of(wish.labels) > kMaxMarkBytes) {
+    return Refusal{.code = RefusalCode::invalid_request, .subject = "labels"};
+  }
   if (key.kind.empty() || key.name.empty() || key.kind.size() + key.space.size() + key.name.size() > kMaxKey) {
     return Refusal{.code = RefusalCode::invalid_request, .subject = "name of the document"};
   }
@@ -37,9 +46,7 @@ std::optional<Refusal> check_put(const Cluster& cluster, const PutDocument& wish
 
 std::optional<Refusal> check_marks(const NodeMarks& marks) {
   std::size_t bytes = 0;
-  for (const auto* map : {&marks.labels, &marks.annotations}) {
-    for (const auto& [key, value] : *map) bytes += key.size() + value.size();
-  }
+  for (const auto* map : {&marks.labels, &marks.annotations}) bytes += bytes_of(*map);
   for (const Taint& taint : marks.taints) bytes += taint.key.size() + taint.value.size();
   const std::size_t count = marks.labels.size() + marks.annotations.size() + marks.taints.size();
   if (count <= kMaxMarks && bytes <= kMaxMarkBytes) return std::nullopt;
@@ -53,7 +60,7 @@ Answer decide_put(Facts& facts, const Asked& asked, const PutDocument& wish, con
     return Refusal{.code = RefusalCode::not_permitted, .subject = "documents"};
   }
   if (auto refusal = check_put(facts.cluster(), wish)) return *refusal;
-  DocumentStored fact{.key = wish.key, .body = wish.body, .at = now};
+  DocumentStored fact{.key = wish.key, .body = wish.body, .at = now, .labels = wish.labels};
   if (wish.job) {
     auto valid = validate_submit(facts.cluster(), asked.caller, *wish.job, feasible, now);
     if (auto* refusal = std::get_if<Refusal>(&valid)) return std::move(*refusal);

@@ -17,12 +17,14 @@ struct DocumentStored {
   PayloadHash body;
   JobId job;  // that it came into being with; none: as before
   Instant at;
+  Labels labels;
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "key", self.key);
     visit(2, "body", self.body);
     visit(3, "job", self.job);
     visit(4, "at", self.at);
+    visit(5, "labels", self.labels);
   }
   friend bool operator==(const DocumentStored&, const DocumentStored&) = default;
 };

@@ -55,7 +55,7 @@ class Facts {
                    [&](const StepEnding& e) { note_step(*cluster_.step(e.job, e.step)); },
                    [&](const StepShareEnded& e) { wanted.insert(e.node); },
                    [&](const StepEnded& e) { note_step(*cluster_.step(e.job, e.step)); },
-                   [&](const DocumentStored& e) { note_document(e.job); },
+                   [&](const DocumentStored& e) { note_stored(e); },
                    [&](const DocumentRemoved& e) {
                      note_document(e.job);
                      const Job* job = e.job ? cluster_.job(e.job) : nullptr;
@@ -74,7 +74,7 @@ class Facts {
   void ending(JobId id, bool freed) {
     jobs.insert(id);
     const Job& job = *cluster_.job(id);
-    if (job.active()) note_nodes(*job.run->placement, freed);
+    if (job.active()) note_nodes(*job.run->placement, freed || (job.pod && terms_look()));
   }
   void note_nodes(const Placement& placement, bool room) {
     for (const NodeShare& share : placement.shares) {
@@ -84,6 +84,20 @@ class Facts {
   }
   void note_step(const Step& step) {
     for (const StepShare& share : step.shares) wanted.insert(share.share.node);
+  }
+  // Terms of waiting pods may see another cluster: a room stands for who is in it too.
+  [[nodiscard]] bool terms_look() const { return cluster_.selectors().size() > 0; }
+  void note_stored(const DocumentStored& e) {
+    note_document(e.job);
+    const Document* known = cluster_.document(e.key);
+    const Labels before = known != nullptr && known->labels ? *known->labels : Labels{};
+    if (before == e.labels || !terms_look()) return;
+    // Rare, and any pod in it may count elsewhere.
+    if (e.key.kind == kSpaceKind && cluster_.selectors().by_space_labels()) configured = true;
+    const Job* job = known == nullptr ? nullptr : cluster_.job(known->job);
+    if (job == nullptr) return;
+    jobs.insert(job->id);
+    if (job->active()) note_nodes(*job->run->placement, true);
   }
   void note_document(JobId job) {  // with one, a job that is over isn't forgotten
     if (job) jobs.insert(job);

@@ -89,6 +89,7 @@ enum class Reason : std::uint8_t {
   bad_constraints,       // no node of the cluster can ever satisfy it, as it stands now
   launch_failed_held,
   deadline,
+  other_pods,            // what it says of other pods holds on too few nodes
 };
 [[nodiscard]] constexpr std::string_view word(Reason r) {
   switch (r) {
@@ -110,6 +111,7 @@ enum class Reason : std::uint8_t {
     case Reason::bad_constraints: return "bad_constraints";
     case Reason::launch_failed_held: return "launch_failed_held";
     case Reason::deadline: return "deadline";
+    case Reason::other_pods: return "other_pods";
   }
   return "";
 }

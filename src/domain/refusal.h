@@ -54,6 +54,10 @@ enum class RefusalCode : std::uint8_t {
   document_in_use,      // its job still holds something
   no_such_label,        // no node, or not this one, has the labels that are asked for
   node_tainted,         // one node; subject: the taint
+  not_near,             // one node: its domain has no pod that the request must be near to; subject: which pods
+  not_apart,            // one node: its domain has pods that the request must be apart from; subject; amounts: pods
+  kept_apart,           // one node: pods that are there must be apart from such as this one; amounts: pods
+  not_spread,           // one node: subject: the domain's key; amounts: skew that would be, and at most
 };
 [[nodiscard]] constexpr std::string_view word(RefusalCode c) {
   switch (c) {
@@ -98,6 +102,10 @@ enum class RefusalCode : std::uint8_t {
     case RefusalCode::document_in_use: return "document_in_use";
     case RefusalCode::no_such_label: return "no_such_label";
     case RefusalCode::node_tainted: return "node_tainted";
+    case RefusalCode::not_near: return "not_near";
+    case RefusalCode::not_apart: return "not_apart";
+    case RefusalCode::kept_apart: return "kept_apart";
+    case RefusalCode::not_spread: return "not_spread";
   }
   return "";
 }

@@ -8,6 +8,8 @@
 
 #include "base/describe.h"
 #include "base/quantity.h"
+#include "domain/label_term.h"
+#include "domain/pod_term.h"
 
 namespace drover {
 
@@ -40,39 +42,6 @@ enum class MemoryRule : std::uint8_t {
   }
   return "";
 }
-
-// A condition on one label of a node (Kubernetes' node selector requirements; nodeSelector is `in` with one
-// value). greater and less compare whole numbers.
-enum class LabelOp : std::uint8_t { in, not_in, exists, not_exists, greater, less };
-[[nodiscard]] constexpr std::string_view word(LabelOp op) {
-  switch (op) {
-    case LabelOp::in: return "in";
-    case LabelOp::not_in: return "not_in";
-    case LabelOp::exists: return "exists";
-    case LabelOp::not_exists: return "not_exists";
-    case LabelOp::greater: return "greater";
-    case LabelOp::less: return "less";
-  }
-  return "";
-}
-struct LabelTerm {
-  std::string key;
-  LabelOp op = LabelOp::in;
-  std::vector<std::string> values;
-  template <class Self, class Visit>
-  static void describe(Self& self, Visit& visit) {
-    visit(1, "key", self.key);
-    visit(2, "op", self.op);
-    visit(3, "values", self.values);
-  }
-  friend bool operator==(const LabelTerm&, const LabelTerm&) = default;
-};
-struct LabelTerms {  // all of them
-  std::vector<LabelTerm> all;
-  template <class Self, class Visit>
-  static void describe(Self& self, Visit& visit) { visit(1, "all", self.all); }
-  friend bool operator==(const LabelTerms&, const LabelTerms&) = default;
-};
 
 // What a node keeps work off with, and what work says to come all the same.
 enum class TaintEffect : std::uint8_t { any, no_schedule, prefer_no_schedule, no_execute };
@@ -123,6 +92,12 @@ struct Request {
   std::uint32_t threads_per_core = 0;
   std::vector<LabelTerms> labels;        // of its nodes: one of these; empty: any node
   std::vector<Toleration> tolerations;
+  std::vector<PodTerm> near;             // pods that its nodes must be near to: all of these (Kubernetes' pod affinity)
+  std::vector<PodTerm> apart;            // pods that its nodes must be apart from: none of these (pod anti-affinity)
+  std::vector<SpreadTerm> spread;        // how evenly pods like it must lie: all of these
+
+  // Does it matter to it where others are?
+  [[nodiscard]] bool looks_around() const { return !near.empty() || !apart.empty() || !spread.empty(); }
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
@@ -148,6 +123,9 @@ struct Request {
     visit(20, "threads_per_core", self.threads_per_core);
     visit(21, "labels", self.labels);
     visit(22, "tolerations", self.tolerations);
+    visit(23, "near", self.near);
+    visit(24, "apart", self.apart);
+    visit(25, "spread", self.spread);
   }
   friend bool operator==(const Request&, const Request&) = default;
 };

@@ -166,7 +166,8 @@ void Core::on(const Pass& input, Facts& facts, Outcome&, Instant now) {
   const auto used = static_cast<std::uint32_t>(kept);
   bool explained = true;
   if (plan.complete) explained = note_queued_reasons(facts, std::max(1U, input.budget) - std::min(used, input.budget));
-  pass_due_ = !plan.complete || !explained;
+  // Where terms look around, a start may have let somebody in.
+  pass_due_ = !plan.complete || !explained || (kept > 0 && index_.looks_around());
 }
 
 // ---- what follows from facts ----

@@ -1,6 +1,7 @@
 #include "engine/demand.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "policy/pick.h"
 
@@ -27,14 +28,17 @@ std::vector<NodeId> nodes_of(const Cluster& cluster, const Partition& partition)
   return nodes;
 }
 
-Demand::Demand(const Cluster& cluster, const Partition& partition, const Request& request, std::vector<NodeId> avoid)
+Demand::Demand(const Cluster& cluster, const Partition& partition, const Request& request, std::vector<NodeId> avoid,
+               std::vector<std::uint32_t> met)
     : need_(policy::need_of(request)), partition_(partition.name) {
   need_.min_nodes = std::max(need_.min_nodes, partition.min_nodes);
   need_.max_nodes = std::max(need_.min_nodes, need_.max_nodes);
   if (partition.max_nodes > 0) {
     need_.max_nodes = std::max(need_.min_nodes, std::min(need_.max_nodes, partition.max_nodes));
   }
-  for (const NodeId node : nodes_of(cluster, partition)) {
+  const std::vector<NodeId> members = nodes_of(cluster, partition);
+  if (Vicinity::needed(request, met)) vicinity_.emplace(cluster, members, request, std::move(met));
+  for (const NodeId node : members) {
     if (!std::ranges::binary_search(avoid, node)) nodes_.push_back(node);
   }
   places_.assign(cluster.nodes().size(), kNone);
@@ -54,12 +58,17 @@ void Demand::describe(const Cluster& cluster, const Rooms& rooms, std::uint32_t 
   now_.slots[place].wanted = std::ranges::find(named, node.name()) != named.end();
 }
 
-Slot Demand::slot_for(const Cluster& cluster, std::uint32_t place, const Room& room, const Match& match) const {
+Slot Demand::slot_of(const Cluster& cluster, std::uint32_t place, const Room& room, const Match& match) const {
   const Node& node = cluster.node(nodes_[place]);
   Slot slot{.node = nodes_[place], .ways = match.ways, .wanted = now_.slots[place].wanted};
   slot.units = policy::units_in(need_, match, node, room, need_.most_units());
   if (slot.units > 0) slot.rank = policy::rank_of(need_, match, node, room);
   return slot;
+}
+
+Slot Demand::slot_for(const Cluster& cluster, std::uint32_t place, const Room& room) const {
+  if (lets(nodes_[place])) return slot_of(cluster, place, room, matches_[place]);
+  return {.node = nodes_[place], .ways = matches_[place].ways, .wanted = now_.slots[place].wanted};
 }
 
 void Demand::replace(Tally& view, std::uint32_t place, Slot slot) {
@@ -79,12 +88,22 @@ void Demand::update(const Cluster& cluster, const Rooms& rooms, std::uint32_t pl
 }
 
 void Demand::refresh(const Cluster& cluster, const Rooms& rooms) {
-  const bool known = rooms.since(mark_, [&](NodeId node) {
+  const auto look = [&](NodeId node) {
+    if (vicinity_) {
+      vicinity_->see(cluster, node, rooms.planned(node), rooms.description(node));
+      if (need_.max_nodes > 1) failed_ = false;  // its members may find another way between others
+    }
     const std::uint32_t place = place_of(node);
     if (place != kNone) update(cluster, rooms, place);
-  });
-  if (known) return;
-  for (std::uint32_t place = 0; place < nodes_.size(); ++place) update(cluster, rooms, place);
+  };
+  if (!rooms.since(mark_, look)) {
+    for (const Node& node : cluster.nodes()) look(node.id);
+  }
+  if (!vicinity_) return;
+  for (const NodeId node : vicinity_->settle()) {
+    const std::uint32_t place = place_of(node);
+    if (place != kNone) update(cluster, rooms, place);
+  }
 }
 
 bool Demand::stuck(const Cluster& cluster, const Rooms& rooms) {
@@ -93,12 +112,44 @@ bool Demand::stuck(const Cluster& cluster, const Rooms& rooms) {
 }
 
 std::optional<std::vector<Part>> Demand::choose_in(const Tally& view) const {
-  return may_do(view) ? policy::choose(need_, view.slots) : std::nullopt;
+  if (!may_do(view)) return std::nullopt;
+  return vicinity_ && need_.max_nodes > 1 ? choose_one_by_one(view) : policy::choose(need_, view.slots);
+}
+
+// Each member sees those before it. The best node that is let in comes next, so this may miss a way that there is.
+std::optional<std::vector<Part>> Demand::choose_one_by_one(const Tally& view) const {
+  Vicinity around = *vicinity_;
+  std::vector<Slot> left = view.slots;
+  std::vector<Slot> chosen;
+  while (chosen.size() < need_.max_nodes) {
+    around.settle();
+    Slot* best = nullptr;
+    for (Slot& slot : left) {
+      if (slot.units == 0 || !around.lets(slot.node)) continue;
+      const auto key = [](const Slot& s) { return std::tuple(!s.wanted, s.rank, s.node); };
+      if (best == nullptr || key(slot) < key(*best)) best = &slot;
+    }
+    if (best == nullptr) break;
+    around.add(best->node);
+    chosen.push_back(*best);
+    best->units = 0;
+  }
+  std::ranges::sort(chosen, {}, &Slot::node);
+  return policy::choose(need_, chosen);
+}
+
+bool Demand::kept_out(const Cluster& cluster, const Rooms& rooms) {
+  if (!vicinity_ || need_.max_nodes > 1) return false;
+  refresh(cluster, rooms);
+  return std::ranges::none_of(nodes_, [&](NodeId node) {
+    const Match& match = matches_[place_of(node)];
+    return match.ok && match.tolerated && rooms.at(node).open && vicinity_->lets(node);
+  });
 }
 
 std::optional<std::vector<Part>> Demand::choose(const Cluster& cluster, const Rooms& rooms) {
   if (stuck(cluster, rooms)) return std::nullopt;
-  auto parts = policy::choose(need_, now_.slots);
+  auto parts = choose_in(now_);
   failed_ = !parts;
   return parts;
 }
@@ -121,12 +172,13 @@ bool Demand::could_start(const Cluster& cluster, const Rooms& rooms, bool open_o
     for (std::uint32_t place = 0; place < nodes_.size(); ++place) {
       Match untainted = matches_[place];
       untainted.tolerated = true;
-      const Slot idle = slot_for(cluster, place, policy::idle_room_of(cluster.node(nodes_[place])), untainted);
+      const Slot idle = slot_of(cluster, place, policy::idle_room_of(cluster.node(nodes_[place])), untainted);
       replace(all, place, idle);
       if (rooms.at(nodes_[place]).open && matches_[place].tolerated) replace(open, place, idle);
     }
-    could_all_ = choose_in(all).has_value();
-    could_open_ = could_all_ && choose_in(open).has_value();
+    // Other pods come and go, as jobs do.
+    could_all_ = may_do(all) && policy::choose(need_, all.slots);
+    could_open_ = could_all_ && may_do(open) && policy::choose(need_, open.slots);
     could_layout_ = rooms.layout();
   }
   return open_only ? could_open_ : could_all_;

@@ -10,6 +10,7 @@
 
 #include "domain/cluster.h"
 #include "engine/rooms.h"
+#include "engine/vicinity.h"
 #include "policy/choose.h"
 #include "policy/fit.h"
 #include "policy/need.h"
@@ -28,8 +29,9 @@ struct Tally {
 
 class Demand {
  public:
-  // `avoid`: nodes not to be used, in rising order.
-  Demand(const Cluster& cluster, const Partition& partition, const Request& request, std::vector<NodeId> avoid);
+  // `avoid`: nodes not to be used, in rising order. `met`: as of Vicinity.
+  Demand(const Cluster& cluster, const Partition& partition, const Request& request, std::vector<NodeId> avoid,
+         std::vector<std::uint32_t> met = {});
 
   [[nodiscard]] const policy::Need& need() const { return need_; }
   [[nodiscard]] const std::string& partition() const { return partition_; }
@@ -43,6 +45,9 @@ class Demand {
   [[nodiscard]] bool stuck(const Cluster& cluster, const Rooms& rooms);
   // Could it ever start on the nodes that are there (open only: on those that are open), were they idle?
   [[nodiscard]] bool could_start(const Cluster& cluster, const Rooms& rooms, bool open_only);
+  // Do terms about other pods leave too few nodes, whatever is free there?
+  [[nodiscard]] bool kept_out(const Cluster& cluster, const Rooms& rooms);
+  [[nodiscard]] bool looks_around() const { return vicinity_.has_value(); }
   // The slots as they are now, and one of them for another room: for looking ahead.
   [[nodiscard]] Tally view(const Cluster& cluster, const Rooms& rooms);
   // Sets the slot of a node, when it is one of this demand's.
@@ -65,14 +70,19 @@ class Demand {
   [[nodiscard]] bool may_do(const Tally& view) const {
     return view.usable >= need_.min_nodes && view.units >= need_.all_units();
   }
-  static void replace(Tally& view, std::uint32_t place, policy::Slot slot);
-  [[nodiscard]] policy::Slot slot_for(const Cluster& cluster, std::uint32_t place, const policy::Room& room) const {
-    return slot_for(cluster, place, room, matches_[place]);
+  // Of a gang the terms also speak of its own members, so that no node can be ruled out by itself.
+  [[nodiscard]] bool lets(NodeId node) const {
+    return !vicinity_ || need_.max_nodes > 1 || vicinity_->lets(node);
   }
-  [[nodiscard]] policy::Slot slot_for(const Cluster& cluster, std::uint32_t place, const policy::Room& room,
-                                      const policy::Match& match) const;
+  [[nodiscard]] std::optional<std::vector<policy::Part>> choose_one_by_one(const Tally& view) const;
+  static void replace(Tally& view, std::uint32_t place, policy::Slot slot);
+  [[nodiscard]] policy::Slot slot_for(const Cluster& cluster, std::uint32_t place, const policy::Room& room) const;
+  // Whatever terms about other pods say.
+  [[nodiscard]] policy::Slot slot_of(const Cluster& cluster, std::uint32_t place, const policy::Room& room,
+                                     const policy::Match& match) const;
 
   policy::Need need_;
+  std::optional<Vicinity> vicinity_;   // of a request that terms about pods speak for or against
   std::string partition_;
   std::vector<NodeId> nodes_;          // of the partition, without those to avoid, in rising order
   std::vector<std::uint32_t> places_;  // by node number: place in nodes_, or kNone

@@ -5,8 +5,10 @@
 #include <map>
 #include <set>
 
+#include "domain/pod_terms.h"
 #include "engine/demand.h"
 #include "engine/standing.h"
+#include "engine/vicinity.h"
 #include "policy/fit.h"
 #include "policy/order.h"
 
@@ -45,7 +47,12 @@ void list_ahead(const Cluster& cluster, const Job& job, Explanation& e) {
 void add(std::map<std::pair<RefusalCode, std::string>, Obstacle>& obstacles, const Refusal& refusal,
          const std::string& node) {
   Obstacle& o = obstacles[{refusal.code, refusal.subject}];
-  const auto have = [](const Refusal& r) { return r.amounts.empty() ? 0 : r.amounts.front().have; };
+  // Of the node that comes nearest: the one with most, but with the fewest pods in the way or the least skew.
+  const auto have = [](const Refusal& r) {
+    const bool less = r.code == RefusalCode::not_apart || r.code == RefusalCode::kept_apart ||
+                      r.code == RefusalCode::not_spread;
+    return r.amounts.empty() ? 0 : r.amounts.front().have * (less ? -1 : 1);
+  };
   if (o.nodes == 0 || have(refusal) > have(o.refusal)) o.refusal = refusal;
   if (o.names.size() < kMostNames) o.names.push_back(node);
   ++o.nodes;
@@ -63,6 +70,13 @@ Obstacles obstacles_of(const Cluster& cluster, const Job& job) {
     const auto members = nodes_of(cluster, *partition);
     nodes.insert(members.begin(), members.end());
   }
+  std::vector<std::uint32_t> met = meant_by(cluster, job);
+  std::optional<Vicinity> around;
+  if (Vicinity::needed(need.request, met)) {
+    around.emplace(cluster, std::vector<NodeId>(nodes.begin(), nodes.end()), need.request, std::move(met));
+    around->see_all(cluster);
+    around->settle();
+  }
   std::map<std::pair<RefusalCode, std::string>, Obstacle> obstacles;
   for (const NodeId node_id : nodes) {
     const Node& node = cluster.node(node_id);
@@ -70,6 +84,8 @@ Obstacles obstacles_of(const Cluster& cluster, const Job& job) {
       add(obstacles, {.code = RefusalCode::node_excluded, .subject = "a launch failed there"}, node.name());
     } else if (const auto refusal = policy::refusal_of(need, node, policy::room_of(node))) {
       add(obstacles, *refusal, node.name());
+    } else if (const auto others = around ? around->refusal(node_id) : std::nullopt) {
+      add(obstacles, *others, node.name());
     } else {
       ++all.fitting;
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "domain/pod_terms.h"
+
 namespace drover::engine {
 namespace {
 
@@ -42,6 +44,7 @@ void Index::rebuild(const Cluster& cluster) {
   pending_arrays_.clear();
   head_ = {};
   queued_ = 0;
+  apart_ = cluster.selectors().apart().size();
   if (!cluster.reservations().empty()) head_ = cluster.reservations().begin()->first;
   cluster.jobs().each([&](const Job& job) {  // the active ones first: throttles count them
     if (job.active()) touch(cluster, job.id);
@@ -71,6 +74,7 @@ bool Index::follow(const Cluster& cluster, const Facts& facts) {
     news = true;
   }
   queue_changed_ = false;
+  touch_meant(cluster);
   for (const JobId job : facts.jobs) touch(cluster, job);
   while (!pending_arrays_.empty()) {
     const JobId array = *pending_arrays_.begin();
@@ -78,6 +82,31 @@ bool Index::follow(const Cluster& cluster, const Facts& facts) {
     touch_array(cluster, array);
   }
   return (news || queue_changed_) && queued_ > 0;
+}
+
+// Terms that nobody asked for before may divide what was one class.
+void Index::touch_meant(const Cluster& cluster) {
+  const std::vector<std::uint32_t>& apart = cluster.selectors().apart();
+  if (apart_ == apart.size()) return;
+  std::vector<JobId> meant;
+  cluster.jobs().each([&](const Job& job) {
+    if (job.phase != Phase::waiting || !job.pod) return;
+    const PodIdentity pod = cluster.pod_identity(job.id);
+    for (std::size_t i = apart_; i < apart.size(); ++i) {
+      if (!selects(cluster, cluster.selectors().at(apart[i]), pod)) continue;
+      meant.push_back(job.id);
+      break;
+    }
+  });
+  apart_ = apart.size();
+  for (const JobId job : meant) touch(cluster, job);
+}
+
+bool Index::looks_around() const {
+  return std::ranges::any_of(classes_, [](const auto& entry) {
+    const JobClass& jobs = entry.second;
+    return !jobs.jobs.empty() && std::ranges::any_of(jobs.demands, &Demand::looks_around);
+  });
 }
 
 JobClass* Index::class_of(JobId job) {
@@ -199,7 +228,8 @@ void Index::set_singleton(Entry& entry, JobId id, const Job* job) {
 
 JobClass& Index::class_for(const Cluster& cluster, const Job& job, const Standing& standing) {
   ClassKey key{.shape = job.shape, .partitions = job.partitions, .mask = standing.partitions,
-               .avoid = job.run->avoid ? *job.run->avoid : std::vector<NodeId>{}};
+               .avoid = job.run->avoid ? *job.run->avoid : std::vector<NodeId>{},
+               .met = meant_by(cluster, job)};
   const auto found = classes_.find(key);
   if (found != classes_.end()) return found->second;
   if (classes_.size() >= kIdleClasses) drop_idle_classes();
@@ -207,7 +237,7 @@ JobClass& Index::class_for(const Cluster& cluster, const Job& job, const Standin
   const auto names = partition_names(cluster, job.partitions);
   for (std::size_t i = 0; i < names.size() && i < 32; ++i) {
     if (((key.mask >> i) & 1U) == 0) continue;
-    fresh.demands.emplace_back(cluster, *cluster.partition(names[i]), cluster.request(job), key.avoid);
+    fresh.demands.emplace_back(cluster, *cluster.partition(names[i]), cluster.request(job), key.avoid, key.met);
   }
   return classes_.emplace(std::move(key), std::move(fresh)).first->second;
 }

@@ -22,12 +22,14 @@
 
 namespace drover::engine {
 
-// Jobs that stand or fall together: the same shape, in the same partitions, avoiding the same nodes.
+// Jobs that stand or fall together: the same shape, in the same partitions, avoiding the same nodes, meant by
+// the same terms of others and of their own.
 struct ClassKey {
   ShapeId shape;
   Symbol partitions;
   std::uint32_t mask = 0;  // those of the partitions that would take it
   std::vector<NodeId> avoid;
+  std::vector<std::uint32_t> met;  // meant_by (domain/pod_terms.h)
   friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
 };
 
@@ -58,6 +60,8 @@ class Index {
   [[nodiscard]] Reason reason_for(const Job& job);
   void reconsider(const Cluster& cluster, JobId job);  // after its reason was noted
   [[nodiscard]] std::size_t queued() const { return queued_; }
+  // Is there a queued job that another's start may let in?
+  [[nodiscard]] bool looks_around() const;
   // Waiting jobs with an unmet singleton, by owner and name.
   using NameKey = std::pair<std::uint32_t, std::string>;
   [[nodiscard]] const std::map<NameKey, std::set<JobId>>& singletons() const { return singletons_; }
@@ -88,6 +92,7 @@ class Index {
   void set_singleton(Entry& entry, JobId id, const Job* job);
   JobClass& class_for(const Cluster& cluster, const Job& job, const Standing& standing);
   void drop_idle_classes();
+  void touch_meant(const Cluster& cluster);
 
   Rooms rooms_;
   IdTable<JobId, Entry> entries_;
@@ -101,6 +106,7 @@ class Index {
   JobId head_;
   std::size_t queued_ = 0;
   bool queue_changed_ = false;
+  std::size_t apart_ = 0;  // how many of the selectors of `apart` terms the classes know
 };
 
 }  // namespace drover::engine

@@ -126,7 +126,7 @@ class Pass {
     Start start{.job = job.id, .partition = demand.partition(),
                 .placement = demand.placement(cluster_, parts, index_.rooms(), overlay),
                 .limit = time == Duration::max() ? Duration{0} : time};
-    what_if_.take(start.placement);
+    what_if_.take(job.id, start.placement);
     take_from_kept(start.placement, outlasts_reservation(time));
     bool more = false;  // tasks of the same record
     if (job.is_array()) {
@@ -180,8 +180,11 @@ class Pass {
                                                       : Reason::nodes_down);
       return false;
     }
-    index_.set_reason(cluster_, jobs, Reason::priority);
-    return true;
+    // Nothing can be kept for it either: what it waits for isn't room.
+    const bool kept_out = std::ranges::all_of(jobs.demands,
+                                              [&](Demand& d) { return d.kept_out(cluster_, index_.rooms()); });
+    index_.set_reason(cluster_, jobs, kept_out ? Reason::other_pods : Reason::priority);
+    return !kept_out;
   }
 
   // No job of the class fits anywhere now.

@@ -44,15 +44,23 @@ void Rooms::note(NodeId node) {
   log_.push_back(node);
 }
 
+std::span<const JobId> Rooms::planned(NodeId node) const {
+  const auto found = planned_.find(node);
+  return found == planned_.end() ? std::span<const JobId>{} : found->second;
+}
+
 WhatIf::~WhatIf() {
+  rooms_.forget_plans();
   while (!before_.empty()) {
     rooms_.set(before_.back().first, std::move(before_.back().second));
     before_.pop_back();
   }
 }
 
-void WhatIf::take(const Placement& placement) {
+void WhatIf::take(JobId job, const Placement& placement) {
+  const bool seen = cluster_.selectors().size() > 0 && cluster_.pod_identity(job).key != nullptr;
   for (const NodeShare& share : placement.shares) {
+    if (seen) rooms_.plan(share.node, job);
     policy::Room room = rooms_.at(share.node);
     before_.emplace_back(share.node, room);
     policy::take(room, cluster_.node(share.node), share, placement.exclusive);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,11 @@ class Rooms {
   [[nodiscard]] std::uint64_t layout() const { return layout_; }
 
   void set(NodeId node, policy::Room room);
+
+  // Pods that a plan has put on a node, beside those that hold it: terms of others see them there.
+  [[nodiscard]] std::span<const JobId> planned(NodeId node) const;
+  void plan(NodeId node, JobId job) { planned_[node].push_back(job); }
+  void forget_plans() { planned_.clear(); }
 
   // Calls visit(NodeId) once for each node changed since `mark`, and moves the mark on.
   // False: too much has changed, look at all of them.
@@ -47,6 +54,7 @@ class Rooms {
   void note(NodeId node);
 
   std::vector<policy::Room> rooms_;
+  std::map<NodeId, std::vector<JobId>> planned_;
   std::vector<std::uint64_t> descriptions_;
   std::vector<NodeId> log_;
   std::vector<std::size_t> latest_;  // by node: the place of its last entry in the log
@@ -61,7 +69,7 @@ class WhatIf {
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
   ~WhatIf();
-  void take(const Placement& placement);
+  void take(JobId job, const Placement& placement);
 
  private:
   Rooms& rooms_;

@@ -64,6 +64,10 @@ std::string_view sentence(RefusalCode code) {
     case RefusalCode::document_in_use: return "the object's job isn't over";
     case RefusalCode::no_such_label: return "the node lacks the labels that are asked for";
     case RefusalCode::node_tainted: return "the node has a taint that the job does not tolerate";
+    case RefusalCode::not_near: return "no pod that it must be near to is there";
+    case RefusalCode::not_apart: return "pods that it must be apart from are there";
+    case RefusalCode::kept_apart: return "pods that are there must be apart from such as it";
+    case RefusalCode::not_spread: return "pods would be spread too unevenly";
   }
   return "";
 }
@@ -125,6 +129,10 @@ Errc errc_of(RefusalCode code) {
     case RefusalCode::document_in_use:
     case RefusalCode::no_such_label:
     case RefusalCode::node_tainted:
+    case RefusalCode::not_near:
+    case RefusalCode::not_apart:
+    case RefusalCode::kept_apart:
+    case RefusalCode::not_spread:
     case RefusalCode::node_closed:
     case RefusalCode::node_taken:
     case RefusalCode::gpus_busy:

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "domain/node_labels.h"
+#include "domain/pod_terms.h"
 
 namespace drover::policy {
 namespace {
@@ -18,6 +19,17 @@ std::uint32_t threads_factor(const Need& need, const Node& node) {
   const std::uint32_t asked = need.request.threads_per_core;
   const std::uint32_t has = std::max(1U, node.inventory.threads_per_core);
   return asked == 0 || asked >= has ? 1 : has / asked;
+}
+
+// A node without the label of a topology is in none of its domains: nothing is near it, nothing spreads to it.
+const std::string* missing_key(const Request& request, const Node& node) {
+  for (const PodTerm& term : request.near) {
+    if (!label_of(node, term.key)) return &term.key;
+  }
+  for (const SpreadTerm& term : request.spread) {
+    if (!label_of(node, term.key)) return &term.key;
+  }
+  return nullptr;
 }
 
 std::uint32_t ways_of(const Need& need, const Node& node) {
@@ -85,6 +97,11 @@ std::optional<Refusal> has_labels(const Need& need, const Node& node, const Room
   if (have && want) refusal.amounts = {{.name = failed->key, .have = *have, .want = *want}};
   return refusal;
 }
+std::optional<Refusal> has_topology(const Need& need, const Node& node, const Room&) {
+  const std::string* key = missing_key(need.request, node);
+  if (key == nullptr) return std::nullopt;
+  return Refusal{.code = RefusalCode::no_such_label, .subject = *key};
+}
 std::optional<Refusal> is_tolerated(const Need& need, const Node& node, const Room&) {
   const Taint* taint = taint_against(need.request, node);
   if (taint == nullptr) return std::nullopt;
@@ -140,8 +157,8 @@ std::optional<Refusal> is_shared(const Need& need, const Node&, const Room& room
 }
 
 using Row = std::optional<Refusal> (*)(const Need&, const Node&, const Room&);
-constexpr Row kRows[] = {not_excluded, has_features, has_labels, has_disk, has_threads, is_open,
-                         is_tolerated, has_gpus,     is_shared,  has_cpus, has_memory};
+constexpr Row kRows[] = {not_excluded, has_features, has_labels, has_topology, has_disk, has_threads,
+                         is_open,      is_tolerated, has_gpus,   is_shared,    has_cpus, has_memory};
 
 }  // namespace
 
@@ -150,6 +167,7 @@ Match match_of(const Need& need, const Node& node) {
   match.ways = ways_of(need, node);
   match.ok = match.ways != 0 && !named(need.request.exclude_nodes, node.name()) &&
              node.inventory.disk >= need.request.disk && labels_hold(need.request, node) &&
+             missing_key(need.request, node) == nullptr &&
              need.request.threads_per_core <= std::max(1U, node.inventory.threads_per_core);
   match.tolerated = taint_against(need.request, node) == nullptr;
   for (std::size_t i = 0; i < need.asks.size(); ++i) {

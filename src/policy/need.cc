@@ -9,6 +9,7 @@ namespace drover::policy {
 namespace {
 
 constexpr std::uint32_t kMany = 1'000'000;  // nodes, tasks, CPUs, GPUs: no honest request has more
+constexpr std::size_t kMostTerms = 64;       // about other pods, of each kind
 
 std::optional<Refusal> merge(std::vector<Ask>& asks, const std::vector<GpuAsk>& from, std::uint32_t Ask::*amount) {
   for (const GpuAsk& gpu : from) {
@@ -74,6 +75,24 @@ void resolve_bounds(Need& need) {
   }
 }
 
+// Terms about others are asked of node after node, so what a node gets may not hang on how many there are.
+const char* wrong_terms(const Need& need) {
+  const Request& r = need.request;
+  if (!r.looks_around()) return nullptr;
+  const std::size_t most = std::max({r.near.size(), r.apart.size(), r.spread.size()});
+  if (most > kMostTerms) return "terms about other pods: too many";
+  const auto no_key = [](const auto& term) { return term.key.empty(); };
+  if (std::ranges::any_of(r.near, no_key) || std::ranges::any_of(r.apart, no_key) ||
+      std::ranges::any_of(r.spread, no_key)) {
+    return "terms about other pods: no topology key";
+  }
+  if (std::ranges::any_of(r.spread, [](const SpreadTerm& t) { return t.max_skew == 0 || t.min_domains == 0; })) {
+    return "terms about other pods: a skew or a number of domains of 0";
+  }
+  if (need.max_nodes > 1 && need.all_units() > 0) return "terms about other pods: for tasks over several nodes";
+  return nullptr;
+}
+
 }  // namespace
 
 std::uint32_t Need::tasks_of(std::uint32_t units) const {
@@ -98,6 +117,7 @@ std::variant<Need, Refusal> make_need(const Request& request) {
   if (auto refusal = read_gpus(need)) return *refusal;
   resolve_bounds(need);
   if (need.gpus_total > 0 && need.min_nodes > need.gpus_total) return invalid("gpus: fewer than nodes");
+  if (const char* terms = wrong_terms(need)) return invalid(terms);
   const auto wrong = [](const std::string& text, const Error& error) {
     return Refusal{.code = RefusalCode::invalid_condition, .subject = printable(text) + ": " + error.message};
   };

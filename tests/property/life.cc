@@ -11,6 +11,7 @@ NodeInventory Life::inventory(std::uint32_t number, std::uint32_t boot) {
   n.cores_per_socket = n.cpus / 2;
   n.memory = gibibytes(16 * (1 + number % 2));
   n.features = {number % 2 == 0 ? "even" : "odd"};
+  if (number != 3) n.labels = {{"a", number % 2 == 0 ? "0" : "1"}};
   for (std::uint32_t g = 0; g < number % 3 * 2; ++g) {
     DeviceInfo d{.uuid = n.name + "-" + std::to_string(g), .model = number % 2 == 0 ? "a100" : "t4", .index = g};
     d.memory = gibibytes(number % 2 == 0 ? 80 : 16);
@@ -40,6 +41,10 @@ Input Life::next(const Cluster& cluster, bool pass_due) {
   disturbing_ = false;
   if (pass_due && chance_.chance(2, 3)) return Pass{.budget = 1 + up_to(20)};
   const std::uint32_t dice = up_to(99);
+  if (dice < 10) {
+    disturbing_ = true;
+    return about_document(cluster);
+  }
   if (dice < 28) return wish(cluster);
   if (dice < 40) return about_step(cluster);
   if (dice < 75) return report(cluster);
@@ -169,11 +174,37 @@ Input Life::wish(const Cluster& cluster) {
   return chance_.chance(1, 3) ? about_document(cluster) : about_job(cluster);
 }
 
-// Config maps and pods come, change and go; people write on nodes.
+PodSelector Life::selector() {
+  PodSelector pods;
+  if (chance_.chance(4, 5)) {
+    pods.labels = {{.key = "app", .op = chance_.chance(5, 6) ? LabelOp::in : LabelOp::not_in,
+                    .values = {chance_.chance(1, 2) ? "x" : "y"}}};
+  }
+  pods.spaces = {chance_.chance(4, 5) ? "ns" : "other"};
+  pods.by_space_labels = chance_.chance(1, 5);
+  if (pods.by_space_labels) pods.space_labels = {{.key = "app", .values = {"x"}}};
+  return pods;
+}
+
+void Life::add_terms(Request& request) {
+  const auto key = [this] { return chance_.chance(1, 2) ? std::string("a") : std::string("kubernetes.io/hostname"); };
+  for (auto* terms : {&request.near, &request.apart}) {
+    while (chance_.chance(1, 4)) terms->push_back({.key = key(), .pods = selector()});
+  }
+  while (chance_.chance(1, 4)) {
+    request.spread.push_back({.key = key(), .pods = selector(), .max_skew = 1 + up_to(1), .min_domains = 1 + up_to(2),
+                              .all_nodes = chance_.chance(1, 3), .usable_nodes = chance_.chance(1, 3)});
+  }
+}
+
+// Config maps, namespaces and pods come, change and go; people write on nodes.
 Input Life::about_document(const Cluster& cluster) {
   Asked asked{.caller = {.uid = chance_.chance(1, 10) ? 1000U : 0U, .user = "x"}};
-  const DocumentKey key{.kind = chance_.chance(2, 3) ? "pods" : "configmaps", .space = "ns",
-                        .name = std::to_string(up_to(5))};
+  DocumentKey key{.kind = chance_.chance(3, 4) ? "pods" : "configmaps", .space = chance_.chance(2, 3) ? "ns" : "other",
+                  .name = std::to_string(up_to(7))};
+  if (key.kind != "pods" && chance_.chance(1, 3)) key = {.kind = "namespaces", .space = "", .name = key.space};
+  Labels labels;
+  if (chance_.chance(3, 4)) labels["app"] = chance_.chance(1, 2) ? "x" : "y";
   const Document* known = cluster.document(key);
   const auto expect = [&](std::uint64_t version) -> std::optional<std::uint64_t> {
     return chance_.chance(1, 2) ? std::optional(version - (chance_.chance(1, 8) ? 1 : 0)) : std::nullopt;
@@ -185,7 +216,7 @@ Input Life::about_document(const Cluster& cluster) {
     if (chance_.chance(1, 3)) mark.marks.taints = {{.key = "t", .effect = TaintEffect::no_schedule}};
     asked.command = mark;
   } else if (known == nullptr) {
-    PutDocument put{.key = key, .body = body};
+    PutDocument put{.key = key, .body = body, .labels = labels};
     if (chance_.chance(1, 2)) put.expect = 0;
     if (key.kind == "pods") {
       put.job = Submit{.name = "pod", .pod = true};
@@ -193,13 +224,15 @@ Input Life::about_document(const Cluster& cluster) {
       put.job->request.memory_rule = MemoryRule::per_node;
       if (chance_.chance(1, 3)) put.job->request.labels = {{{{.key = "a", .op = LabelOp::in, .values = {"1"}}}}};
       if (chance_.chance(1, 4)) put.job->request.tolerations = {{.key = "t", .exists = true}};
+      if (chance_.chance(2, 3)) add_terms(put.job->request);
+      if (chance_.chance(1, 3)) put.job->request.min_nodes = 1 + up_to(2);
     }
     asked.command = put;
   } else if (chance_.chance(1, 2)) {
     asked.command = RemoveDocument{.key = key, .expect = expect(known->version)};
     if (known->job && chance_.chance(1, 2)) asked.command = Cancel{.jobs = {.jobs = {{.job = known->job}}}};
   } else {
-    asked.command = PutDocument{.key = key, .body = body, .expect = expect(known->version)};
+    asked.command = PutDocument{.key = key, .body = body, .expect = expect(known->version), .labels = labels};
   }
   return asked;
 }

@@ -27,6 +27,8 @@ class Life {
   [[nodiscard]] Input wish(const Cluster& cluster);
   [[nodiscard]] Submit submit(const Cluster& cluster);
   Input about_document(const Cluster& cluster);
+  [[nodiscard]] PodSelector selector();
+  void add_terms(Request& request);
   [[nodiscard]] Input about_job(const Cluster& cluster);
   [[nodiscard]] Input about_node(const Cluster& cluster);
   [[nodiscard]] StepRequest step_request();

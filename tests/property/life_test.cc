@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "around.h"
 #include "base/proto.h"
 #include "base/text.h"
 #include "domain/facts.h"
@@ -219,6 +220,7 @@ class Watch {
     if (need.gpus_total > 0 && !need.request.exclusive) {
       EXPECT_EQ(gpus, need.gpus_total);
     }
+    EXPECT_EQ(property::broken_term(cluster, job), "") << "job " << job.id.value();
     if (job.array && job.array_info->throttle > 0) {
       std::uint32_t active = 0;
       for (const JobId id : cluster.array_members(job.array)) active += cluster.job(id)->active() ? 1U : 0U;

@@ -27,9 +27,15 @@ constexpr const char* kRich =
   "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
     {"matchExpressions":[{"key":"a","operator":"In","values":["b"]}],
      "matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}]}},
-    "podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{}]}},
+    "podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{}],
+      "requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z","namespaces":["n"],
+        "labelSelector":{"matchLabels":{"a":"b"},"matchExpressions":[
+          {"key":"k","operator":"In","values":["v"]}]},"namespaceSelector":{},
+        "matchLabelKeys":["a"],"mismatchLabelKeys":["b"]}]}},
   "tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":3}],
-  "topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}],
+  "topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway","topologyKey":"z"},
+    {"whenUnsatisfiable":"DoNotSchedule","topologyKey":"z","maxSkew":1,"minDomains":1,
+     "labelSelector":{},"nodeTaintsPolicy":"Honor","matchLabelKeys":["a"]}],
   "initContainers":[{"name":"i","image":"i","restartPolicy":"Always"}],
   "containers":[{"name":"c","image":"i","command":["$(A)"],"args":["x"],
     "env":[{"name":"A","value":"x"},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}},

@@ -182,6 +182,10 @@ Failure refused(const Resource& resource, std::string_view name, const Refusal& 
     case RefusalCode::step_too_large:
     case RefusalCode::no_such_label:
     case RefusalCode::node_tainted:
+    case RefusalCode::not_near:
+    case RefusalCode::not_apart:
+    case RefusalCode::kept_apart:
+    case RefusalCode::not_spread:
       return about(422, "Invalid", full_name(resource) + " " + quoted(name) + " is refused: " + why, name,
                    resource.group, resource.kind);
   }

@@ -29,6 +29,15 @@ DocumentKey key_of(const std::string& table, const ObjectName& name) {
   return {.kind = table, .space = name.space, .name = name.name};
 }
 
+// What terms about pods select by; all other labels are the door's alone.
+Labels labels_in(const std::string& table, const Value& object) {
+  Labels labels;
+  const Object* given = table == kPodKind || table == kSpaceKind ? object_at(object, "metadata.labels") : nullptr;
+  if (given == nullptr) return labels;
+  for (const auto& entry : *given) labels.emplace(entry.key(), text(&entry.value()));
+  return labels;
+}
+
 bool has_finalizers(const Value& object) {
   const Array* finalizers = array_at(object, "metadata.finalizers");
   return finalizers != nullptr && !finalizers->empty();
@@ -77,7 +86,9 @@ std::string document_of(const std::string& table, const Value& object) {
 api::Execute wish_to_make(const Context& context, const Ask& ask, const Value& object) {
   const std::string table = store_table(ask.resource());
   const std::string name(text_at(object, "metadata.name"));
-  PutDocument put{.key = key_of(table, {.space = ask.route.space.value_or(""), .name = name}), .expect = 0};
+  PutDocument put{.key = key_of(table, {.space = ask.route.space.value_or(""), .name = name}),
+                  .expect = 0,
+                  .labels = labels_in(table, object)};
   api::Execute wish{.caller = context.self};
   if (table == "pods") {
     put.job = submit_of(object, rules_of(context, *ask.route.space, object));
@@ -94,7 +105,9 @@ api::Execute wish_to_make(const Context& context, const Ask& ask, const Value& o
 api::Execute wish_to_put(const Context& context, const std::string& table, const Entry& current,
                          const Value& changed) {
   return {.caller = context.self,
-          .command = PutDocument{.key = key_of(table, current.name), .expect = current.stored},
+          .command = PutDocument{.key = key_of(table, current.name),
+                                 .expect = current.stored,
+                                 .labels = labels_in(table, changed)},
           .document = document_of(table, changed)};
 }
 
@@ -130,7 +143,9 @@ api::Execute wish_for_namespace(const Context& context, std::string_view name) {
                               {"spec", Object{{"finalizers", Array{"kubernetes"}}}},
                               {"status", Object{{"phase", "Active"}}}};
   return {.caller = context.self,
-          .command = PutDocument{.key = key_of("namespaces", {.space = "", .name = std::string(name)}), .expect = 0},
+          .command = PutDocument{.key = key_of("namespaces", {.space = "", .name = std::string(name)}),
+                                 .expect = 0,
+                                 .labels = labels_in("namespaces", object)},
           .document = document_of("namespaces", object)};
 }
 

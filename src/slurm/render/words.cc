@@ -182,6 +182,8 @@ std::string_view reason_word(Reason reason) {
       return "launch failed requeued held";
     case Reason::deadline:
       return "DeadLine";
+    case Reason::other_pods:
+      return "OtherPods";  // Slurm has no word for it
   }
   return "None";
 }
@@ -277,6 +279,10 @@ std::string_view refusal_words(RefusalCode code) {
       return "Requested nodes are busy";
     case RefusalCode::no_such_label:
     case RefusalCode::node_tainted:
+    case RefusalCode::not_near:
+    case RefusalCode::not_apart:
+    case RefusalCode::kept_apart:
+    case RefusalCode::not_spread:
       return "Requested node configuration is not available";
     case RefusalCode::unknown_document:
     case RefusalCode::document_exists:

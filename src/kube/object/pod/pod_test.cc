@@ -4,6 +4,7 @@
 #include "kube/json/print.h"
 #include "kube/object/pod/defaults.h"
 #include "kube/object/pod/placement.h"
+#include "kube/object/pod/pod_terms.h"
 #include "kube/object/pod/resources.h"
 #include "kube/object/pod/submit.h"
 
@@ -209,6 +210,37 @@ TEST(PodPlacement, PutsTheSelectorIntoEachAlternative) {
                common}},
       {.all = {{.key = "kubernetes.io/hostname", .values = {"n1"}}, common}}};
   EXPECT_EQ(label_terms_of(pod), want);
+}
+
+TEST(PodTerms, SayWhomTheyMean) {
+  const Value pod = json(R"({"metadata":{"name":"p","namespace":"ns","labels":{"v":"2"}},"spec":{
+    "affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
+        {"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"db"}},"matchLabelKeys":["v"]},
+        {"topologyKey":"zone"}]},
+      "podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
+        {"topologyKey":"host","labelSelector":{},"namespaceSelector":{"matchLabels":{"t":"x"}}},
+        {"topologyKey":"host","labelSelector":{},"namespaces":["other"]}]}},
+    "topologySpreadConstraints":[
+      {"topologyKey":"zone","maxSkew":2,"minDomains":3,"whenUnsatisfiable":"DoNotSchedule",
+       "nodeTaintsPolicy":"Honor","labelSelector":{"matchLabels":{"app":"db"}}},
+      {"topologyKey":"rack","maxSkew":1,"whenUnsatisfiable":"ScheduleAnyway"}]}})");
+  Request request;
+  add_pod_terms(request, pod);
+  const LabelTerm db{.key = "app", .values = {"db"}};
+  ASSERT_EQ(request.near.size(), 2U);
+  EXPECT_EQ(request.near[0].pods,
+            (PodSelector{.labels = {db, {.key = "v", .values = {"2"}}}, .spaces = {"ns"}}));
+  EXPECT_EQ(request.near[1].pods.labels, std::vector<LabelTerm>{{}});  // no selector means nobody
+  ASSERT_EQ(request.apart.size(), 2U);
+  EXPECT_EQ(request.apart[0].pods,
+            (PodSelector{.by_space_labels = true, .space_labels = {{.key = "t", .values = {"x"}}}}));
+  EXPECT_EQ(request.apart[1].pods, (PodSelector{.spaces = {"other"}}));
+  ASSERT_EQ(request.spread.size(), 1U);
+  EXPECT_EQ(request.spread[0], (SpreadTerm{.key = "zone",
+                                           .pods = {.labels = {db}, .spaces = {"ns"}},
+                                           .max_skew = 2,
+                                           .min_domains = 3,
+                                           .usable_nodes = true}));
 }
 
 }  // namespace

@@ -245,6 +245,15 @@ TEST(Unschedulable, HasKubernetesPhrasesAndNumbers) {
       "node(s) were unschedulable (maintenance), 1 node(s) had untolerated taint "
       "{node.kubernetes.io/unreachable: }, 1 node(s) are kept for work before it.");
   EXPECT_EQ(unschedulable_message(0, {}), "0/0 nodes are available.");
+  EXPECT_EQ(refusal_phrase(refusal(RefusalCode::not_apart, "app=web within its zone", "pods", 2)),
+            "node(s) didn't match pod anti-affinity rules (app=web within its zone: 2 pods)");
+  EXPECT_EQ(refusal_phrase(refusal(RefusalCode::not_near, "app=db within its zone", "pods", 0, 1)),
+            "node(s) didn't match pod affinity rules (app=db within its zone: no pod)");
+  EXPECT_EQ(refusal_phrase(refusal(RefusalCode::kept_apart, "within its zone", "pods", 1)),
+            "node(s) didn't satisfy existing pods anti-affinity rules (within its zone: 1 pod)");
+  EXPECT_EQ(refusal_phrase(refusal(RefusalCode::not_spread, "zone", "skew", 2, 1)),
+            "node(s) didn't match pod topology spread constraints (zone: skew would be 2, at most "
+            "1)");
   EXPECT_EQ(refusal_phrase(refusal(RefusalCode::too_many_gpus, "", "gpus", 8, 9)),
             "Insufficient nvidia.com/gpu (want 9, at most 8 on a node)");
 }

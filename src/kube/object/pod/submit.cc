@@ -5,6 +5,7 @@
 
 #include "kube/object/pod/parts.h"
 #include "kube/object/pod/placement.h"
+#include "kube/object/pod/pod_terms.h"
 #include "kube/object/pod/resources.h"
 
 namespace drover::kube {
@@ -30,6 +31,7 @@ Request request_of(const Value& pod) {
   request.disk = Bytes::of(needs.disk);
   request.labels = label_terms_of(pod);
   request.tolerations = tolerations_of(pod);
+  add_pod_terms(request, pod);
   return request;
 }
 

@@ -24,7 +24,7 @@ struct SubmitRules {
 // job's to the cluster.
 [[nodiscard]] Submit submit_of(const Value& pod, const SubmitRules& rules);
 
-// What it asks of its node, alone.
+// What it asks of its node, and of other pods.
 [[nodiscard]] Request request_of(const Value& pod);
 
 }  // namespace drover::kube

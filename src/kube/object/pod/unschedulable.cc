@@ -34,6 +34,24 @@ std::string closed_text(const std::string& why) {
   return "node(s) were unschedulable" + (why.empty() ? "" : " (" + printable(why) + ")");
 }
 
+// Kubernetes' phrase, and behind it which pods and how many.
+std::string pods_phrase(const Refusal& refusal, const char* phrase) {
+  std::string text = std::string("node(s) didn't ") + phrase + " (" + printable(refusal.subject);
+  for (const Amount& amount : refusal.amounts) {
+    if (amount.have > 0) text += ": " + std::to_string(amount.have) + (amount.have == 1 ? " pod" : " pods");
+    else text += ": no pod";
+  }
+  return text + ")";
+}
+
+std::string skew_phrase(const Refusal& refusal) {
+  std::string text = "node(s) didn't match pod topology spread constraints (" + printable(refusal.subject);
+  for (const Amount& amount : refusal.amounts) {
+    text += ": skew would be " + std::to_string(amount.have) + ", at most " + std::to_string(amount.want);
+  }
+  return text + ")";
+}
+
 // Those that a node gives; all other codes refuse a wish as a whole.
 std::string node_phrase(const Refusal& refusal) {
   const std::string named = refusal.subject.empty() ? "" : " (" + printable(refusal.subject) + ")";
@@ -44,6 +62,12 @@ std::string node_phrase(const Refusal& refusal) {
   if (refusal.code == RefusalCode::node_taken) {
     return "node(s) are held by a job that shares them with nobody";
   }
+  if (refusal.code == RefusalCode::not_near) return pods_phrase(refusal, "match pod affinity rules");
+  if (refusal.code == RefusalCode::not_apart) return pods_phrase(refusal, "match pod anti-affinity rules");
+  if (refusal.code == RefusalCode::kept_apart) {
+    return pods_phrase(refusal, "satisfy existing pods anti-affinity rules");
+  }
+  if (refusal.code == RefusalCode::not_spread) return skew_phrase(refusal);
   if (refusal.code == RefusalCode::no_such_feature) return "node(s) lack a feature" + named;
   std::string phrase(word(refusal.code));
   for (char& c : phrase) c = c == '_' ? ' ' : c;

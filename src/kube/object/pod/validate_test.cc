@@ -216,6 +216,61 @@ TEST(PodRules, CheckVolumes) {
             "spec.volumes[1].name: Duplicate value: \"v\"");
 }
 
+TEST(PodRules, CheckWhatItSaysOfOtherPods) {
+  const std::string at =
+      "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].";
+  const auto term = [&](const std::string& members) {
+    const std::string text = spec(R"("affinity":{"podAntiAffinity":{
+      "requiredDuringSchedulingIgnoredDuringExecution":[{)" +
+                                  members + "}]}}");
+    return text.starts_with(at) ? text.substr(at.size()) : text;
+  };
+  EXPECT_EQ(term(R"("topologyKey":"x","labelSelector":{"matchLabels":{"a":"b"}},"namespaces":["n"],
+                    "namespaceSelector":{},"matchLabelKeys":["v"])"),
+            "[]");
+  EXPECT_EQ(term(R"("labelSelector":{})"), "topologyKey: Required value: can not be empty");
+  EXPECT_NE(term(R"("topologyKey":"a b")").find("topologyKey: Invalid value: \"a b\""),
+            std::string::npos);
+  EXPECT_EQ(term(R"("topologyKey":"x","labelSelector":{"matchExpressions":[
+                   {"key":"k","operator":"Gt","values":["1"]}]})"),
+            "labelSelector.matchExpressions[0].operator: Invalid value: \"Gt\": not a valid "
+            "selector operator");
+  EXPECT_EQ(term(R"("topologyKey":"x","labelSelector":{"matchExpressions":[
+                   {"key":"k","operator":"In"}]})"),
+            "labelSelector.matchExpressions[0].values: Required value: must be specified when "
+            "`operator` is 'In' or 'NotIn'");
+  EXPECT_EQ(term(R"("topologyKey":"x","matchLabelKeys":["v"])"),
+            "matchLabelKeys: Forbidden: must not be specified when labelSelector is not set");
+  EXPECT_EQ(term(R"("topologyKey":"x","labelSelector":{},"matchLabelKeys":["v"],
+                   "mismatchLabelKeys":["v"])"),
+            "matchLabelKeys[0]: Invalid value: \"v\": exists in both matchLabelKeys and "
+            "mismatchLabelKeys");
+}
+
+TEST(PodRules, CheckHowItSpreads) {
+  const auto spread = [](const std::string& members) {
+    return spec(R"("topologySpreadConstraints":[{)" + members + "}]");
+  };
+  const std::string at = "spec.topologySpreadConstraints[0].";
+  const std::string good = R"("topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule",)";
+  EXPECT_EQ(spread(good + R"("maxSkew":1,"minDomains":2,"nodeTaintsPolicy":"Honor")"), "[]");
+  EXPECT_EQ(spread(good + R"("maxSkew":0)"),
+            at + "maxSkew: Invalid value: 0: must be greater than zero");
+  EXPECT_EQ(spread(good + R"("maxSkew":1,"minDomains":0)"),
+            at + "minDomains: Invalid value: 0: must be greater than zero");
+  EXPECT_EQ(spread(R"("topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway","maxSkew":1,
+                      "minDomains":2)"),
+            at + "minDomains: Invalid value: 2: can only use minDomains if "
+                 "whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway");
+  EXPECT_NE(spread(R"("topologyKey":"zone","whenUnsatisfiable":"Never","maxSkew":1)")
+                .find(at + "whenUnsatisfiable: Unsupported value: \"Never\""),
+            std::string::npos);
+  EXPECT_EQ(spec(R"("topologySpreadConstraints":[{)" + good + R"("maxSkew":1},{)" + good +
+                 R"("maxSkew":2}])"),
+            "spec.topologySpreadConstraints[1].{topologyKey, whenUnsatisfiable}: Duplicate value: "
+            "\"{zone, DoNotSchedule}\"");
+}
+
 TEST(PodRules, CheckWhereItMayRun) {
   const auto affinity = [](const std::string& members) {
     return spec(R"("affinity":{)" + members + "}");
@@ -231,12 +286,9 @@ TEST(PodRules, CheckWhereItMayRun) {
                 ".nodeSelectorTerms[0].matchExpressions[0].operator: Invalid value: \"Near\": not "
                 "a valid selector operator");
   EXPECT_NE(expression(R"({"key":"a","operator":"Gt","values":["x"]})"), "[]");
-  EXPECT_EQ(affinity(R"("podAntiAffinity":{")" + required + R"(":[{"topologyKey":"x"}]})"),
-            "spec.affinity.podAntiAffinity." + required + ": Forbidden: drover does not serve it");
-  EXPECT_EQ(spec(R"("topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule"}])"),
-            "spec.topologySpreadConstraints[0]: Forbidden: drover does not serve it");
   const Problems preferred = spec_with(
-      R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}],
+      R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway","maxSkew":1,
+           "topologyKey":"zone"}],
          "affinity":{"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{}]}})");
   EXPECT_TRUE(preferred.none());
   EXPECT_EQ(preferred.warnings().size(), 2U);

@@ -10,6 +10,8 @@
 
 namespace drover::kube {
 
+inline constexpr std::size_t kMostPodTerms = 64;  // as policy/need.cc has it
+
 void check_containers(Problems& problems, const Value& pod);
 void check_resources(Problems& problems, const ContainerPart& part);
 void check_environment(Problems& problems, const ContainerPart& part);
@@ -17,6 +19,8 @@ void check_probes(Problems& problems, const ContainerPart& part);
 void check_volumes(Problems& problems, const Value& pod, const PodRules& rules);
 void check_mounts(Problems& problems, const Value& pod, const ContainerPart& part);
 void check_placement(Problems& problems, const Value& pod);
+void check_pod_affinity(Problems& problems, const Value& terms, const Path& path);  // the required ones
+void check_spread(Problems& problems, const Value& spec, const Path& path);
 void check_toleration(Problems& problems, const Value& toleration, const Path& path);
 void check_rights(Problems& problems, const Value& pod, const PodRules& rules);
 

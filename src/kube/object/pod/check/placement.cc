@@ -69,7 +69,7 @@ void check_affinity(Problems& problems, const Value& affinity, const Path& path)
     if (std::string_view(kind) == "nodeAffinity") {
       check_required(problems, *required, path / kind / kRequired);
     } else {
-      check_unserved(problems, *one, kRequired, path / kind);
+      check_pod_affinity(problems, *required, path / kind / kRequired);
     }
   }
 }
@@ -78,16 +78,6 @@ void check_selector(Problems& problems, const Value& spec, const Path& path) {
   problems.add(check_labels(object_at(spec, "nodeSelector"), path / "nodeSelector"));
   const std::string_view node = text_at(spec, "nodeName");
   if (!node.empty()) problems.invalid(path / "nodeName", node, dns1123_subdomain(node));
-}
-
-void check_spread(Problems& problems, const Value& spec, const Path& path) {
-  each(spec, "topologySpreadConstraints", path, [&](const Value& one, const Path& at) {
-    if (text_at(one, "whenUnsatisfiable") == "ScheduleAnyway") {
-      problems.warn(at, "preferences have no effect, only requirements do");
-    } else {
-      problems.forbidden(at, "drover does not serve it");
-    }
-  });
 }
 
 }  // namespace
