@@ -17,6 +17,7 @@ std::string step_id(JobId job, std::uint32_t step) {
 std::string show_share(const Cluster& cluster, const NodeShare& share) {
   std::ostringstream out;
   out << cluster.node(share.node).name() << " cpus " << share.cpus.text();
+  for (const CpuPart& part : share.parts) out << " " << part.cpu << ":" << part.milli.count() << "m";
   if (share.tasks != 1) out << " tasks " << share.tasks;
   out << " mem " << (share.memory.count() >> 20) << "M";
   if (!share.devices.empty()) {

@@ -366,6 +366,7 @@ class Scenario {
   void pod(const Words& words) {
     Submit s{.name = words.text("name"), .request = request(words), .pod = true};
     s.request.cpus_per_task = words.count("cpus");
+    s.request.cpu_milli = words.count("milli");
     if (!words.has("mem")) s.request.memory_rule = MemoryRule::per_node;
     LabelTerms terms;  // label='a=1,b=2': all of them
     for (const auto& [key, value] : labels(words, "label")) terms.all.push_back({.key = key, .values = {value}});

@@ -20,8 +20,8 @@ std::vector<GpuAsk> by_model(const Cluster& cluster, const std::vector<Grant>& g
 ShareView share_view(const Cluster& cluster, const NodeShare& share) {
   ShareView view{.node = cluster.node(share.node).name(),
                  .tasks = share.tasks,
-                 .cpus = share.cpus.text(),
-                 .cpu_count = share.cpus.count(),
+                 .cpus = share.all_cpus().text(),
+                 .cpu_count = share.cpu_count(),
                  .memory = share.memory,
                  .gpus = by_model(cluster, share.devices)};
   for (const Grant& grant : share.devices) view.gpu_indexes.push_back(cluster.device(grant.device).info.index);
@@ -40,7 +40,7 @@ void fill_granted(const Cluster& cluster, const Placement& placement, const Fiel
   std::map<std::string, std::uint32_t> gpus;
   for (const NodeShare& share : placement.shares) {
     if (fields.has(38)) view.shares.push_back(share_view(cluster, share));
-    view.cpu_count += share.cpus.count();
+    view.cpu_count += share.cpu_count();
     view.task_count += share.tasks;
     view.memory += share.memory;
     if (fields.has(47)) {
@@ -58,7 +58,8 @@ void fill_asked(const Request& request, JobView& view) {
   if (tasks == 0) tasks = nodes * std::max(request.tasks_per_node, 1U);
   view.node_count = nodes;
   view.task_count = tasks;
-  view.cpu_count = std::max(tasks * std::max(request.cpus_per_task, 1U), nodes);
+  const std::uint32_t cpus = std::max(request.cpus_per_task, request.cpu_milli > 0 ? 0U : 1U);
+  view.cpu_count = std::max(tasks * cpus + nodes * ((request.cpu_milli + 999) / 1000), nodes);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Result<Launch> make_launch(const Cluster& cluster, const Job& job, const NodeSha
                 .append_output = spec.append_output,
                 .umask = spec.umask,
                 .rlimits = spec.rlimits,
-                .cpus = share.cpus,
+                .cpus = share.all_cpus(),
                 .memory = share.memory,
                 .limit = job.limit,
                 .grace = settings.kill_grace,
@@ -58,7 +58,7 @@ Result<PodLaunch> make_pod_launch(const Cluster& cluster, const Job& job, NodeId
   PodLaunch launch = TRY(door->second.pod(cluster, job, *share));
   launch.user = job.uid;
   launch.group = job.gid;
-  launch.cpus = share->cpus;
+  launch.cpus = share->all_cpus();
   launch.memory = share->memory;
   launch.device_uuids = uuids_of(cluster, *share);
   return launch;

@@ -187,7 +187,8 @@ struct Node {
   std::uint64_t version = 0;          // of its last change (Cluster::version)
 
   // What is granted, and to whom.
-  CpuSet cpus_used;
+  CpuSet cpus_used;                           // whole, or in parts
+  std::map<std::uint32_t, Milli> cpu_parts;   // of those that are granted in parts: how much of each
   Bytes memory_used;
   std::set<JobId> jobs;
   std::uint32_t exclusive = 0;  // how many of `jobs` hold the node for themselves (0 or 1)

@@ -75,6 +75,7 @@ struct Request {
   std::uint32_t tasks = 0;      // 0: one per node, or what the GPU asks imply
   std::uint32_t tasks_per_node = 0;  // 0: no bound; with `tasks` an upper bound, alone exact
   std::uint32_t cpus_per_task = 1;  // 0: none of its own (a pod that asks for no CPU)
+  std::uint32_t cpu_milli = 0;  // on each node, beside those: thousandths of CPUs, which others may share (a pod's)
   std::uint32_t cpus_per_gpu = 0;  // 0: not asked; else CPUs on a node = max(tasks x cpus, gpus x this)
   MemoryRule memory_rule = MemoryRule::proportional;
   Bytes memory;
@@ -126,6 +127,7 @@ struct Request {
     visit(23, "near", self.near);
     visit(24, "apart", self.apart);
     visit(25, "spread", self.spread);
+    visit(26, "cpu_milli", self.cpu_milli);
   }
   friend bool operator==(const Request&, const Request&) = default;
 };

@@ -139,7 +139,7 @@ std::optional<Refusal> check_amounts(const View& view, const Need& need) {
   for (const Node* node : view.nodes) {
     if (!policy::match_of(need, *node).ok && node->inventory.disk >= need.request.disk) continue;
     const policy::Cost cost = policy::cost_of(need, *node, need.least_units());
-    least.cpus = std::max(least.cpus, cost.cpus);
+    least.cpus = std::max(least.cpus, cost.cpus + (cost.cpu_milli + 999) / 1000);
     if (least.memory == Bytes{} || cost.memory < least.memory) least.memory = cost.memory;
     cpus = std::max<std::int64_t>(cpus, node->inventory.cpus);
     memory = std::max(memory, node->inventory.memory.count() >> 20);

@@ -57,10 +57,17 @@ bool gpus_fit(const Need& need, const Match& match, std::uint64_t free, const Co
   return true;
 }
 
+// Parts come from what is left of CPUs that others share, and from whole ones that nobody has.
+bool cpus_fit(const Cost& cost, const Room& room) {
+  if (cost.cpus > room.cpu_count) return false;
+  if (cost.cpu_milli == 0) return true;
+  return std::int64_t{cost.cpu_milli} <= std::int64_t{room.cpu_count - cost.cpus} * 1000 + rest_of_parts(room).count();
+}
+
 bool fits(const Need& need, const Match& match, const Node& node, const Room& room, std::uint32_t units) {
   const Cost cost = cost_of(need, node, units);
   if (need.task_cap > 0 && cost.tasks > need.task_cap) return false;
-  return cost.cpus <= room.cpu_count && cost.memory <= room.memory && gpus_fit(need, match, room.devices, cost);
+  return cpus_fit(cost, room) && cost.memory <= room.memory && gpus_fit(need, match, room.devices, cost);
 }
 
 Cost least_cost(const Need& need, const Node& node) {
@@ -138,7 +145,14 @@ std::optional<Refusal> has_gpus(const Need& need, const Node& node, const Room& 
 }
 std::optional<Refusal> has_cpus(const Need& need, const Node& node, const Room& room) {
   const Cost cost = least_cost(need, node);
-  if (cost.cpus <= room.cpu_count) return std::nullopt;
+  if (cpus_fit(cost, room)) return std::nullopt;
+  if (cost.cpu_milli > 0) {
+    const std::int64_t want = std::int64_t{cost.cpus} * 1000 + cost.cpu_milli;
+    const std::int64_t all = std::int64_t{node.inventory.cpus} * 1000;
+    const std::int64_t free = std::int64_t{room.cpu_count} * 1000 + rest_of_parts(room).count();
+    return refused(want <= all ? RefusalCode::cpus_busy : RefusalCode::too_many_cpus, "cpus", "cpu_milli",
+                   want <= all ? free : all, want);
+  }
   const bool ever = cost.cpus <= node.inventory.cpus;
   return refused(ever ? RefusalCode::cpus_busy : RefusalCode::too_many_cpus, "cpus", "cpus",
                  ever ? room.cpu_count : node.inventory.cpus, cost.cpus);
@@ -189,6 +203,7 @@ Cost cost_of(const Need& need, const Node& node, std::uint32_t units) {
   const std::uint32_t factor = threads_factor(need, node);
   cost.cpus = r.overcommit ? 1 : cost.tasks * r.cpus_per_task * factor;
   cost.cpus = std::max(cost.cpus, gpus * r.cpus_per_gpu * factor);
+  cost.cpu_milli = r.cpu_milli;
   const Bytes all = node.inventory.memory;
   switch (r.memory_rule) {
     case MemoryRule::proportional:

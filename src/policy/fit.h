@@ -25,7 +25,8 @@ struct Match {
 // What so many units cost on a node.
 struct Cost {
   std::uint32_t tasks = 0;
-  std::uint32_t cpus = 0;
+  std::uint32_t cpus = 0;       // whole ones
+  std::uint32_t cpu_milli = 0;  // beside those, whole or in parts
   Bytes memory;
   std::array<std::uint32_t, kMaxAsks> gpus{};
 };

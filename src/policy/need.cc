@@ -111,7 +111,7 @@ std::variant<Need, Refusal> make_need(const Request& request) {
   if (r.min_nodes > kMany || r.max_nodes > kMany) return invalid("nodes");
   if (r.max_nodes > 0 && r.max_nodes < r.min_nodes) return invalid("nodes: the most is below the least");
   if (r.tasks > kMany || r.tasks_per_node > kMany) return invalid("tasks");
-  if (r.cpus_per_task > kMany || r.cpus_per_gpu > kMany) return invalid("cpus");
+  if (r.cpus_per_task > kMany || r.cpus_per_gpu > kMany || r.cpu_milli / 1000 > kMany) return invalid("cpus");
   if (r.memory < Bytes{} || r.memory.count() > (std::int64_t{1} << 50)) return invalid("memory");
   if (r.disk < Bytes{}) return invalid("disk");
   if (auto refusal = read_gpus(need)) return *refusal;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -105,6 +107,46 @@ CpuSet pick_cpus(const Node& node, const CpuSet& free, std::uint32_t count, std:
   return chosen;
 }
 
+// The CPU whose rest is the smallest that is enough; else the one with the largest rest. 0: nothing is left.
+std::pair<std::uint32_t, std::int64_t> best_rest(const std::map<std::uint32_t, Milli>& taken, std::int64_t milli) {
+  std::pair<std::uint32_t, std::int64_t> best{0, 0};
+  for (const auto& [cpu, held] : taken) {
+    const std::int64_t rest = 1000 - held.count();
+    const bool enough = rest >= milli;
+    const bool best_enough = best.second >= milli;
+    if (enough ? !best_enough || rest < best.second : !best_enough && rest > best.second) best = {cpu, rest};
+  }
+  return best;
+}
+
+// Whole CPUs as far as there are any, so that whoever asks for many has them to himself. What remains fills up
+// those that are shared already before another one is, so that others stay whole.
+void pick_parts(NodeShare& share, const Node& node, const Room& room, std::int64_t milli, std::int32_t numa,
+                const Room* spare) {
+  const auto more = [&](std::uint32_t count) {
+    CpuSet free = room.cpus;
+    free -= share.cpus;
+    return pick_cpus(node, free, count, numa, spare == nullptr ? nullptr : &spare->cpus);
+  };
+  const auto whole = std::min<std::int64_t>(milli / 1000, room.cpu_count - share.cpus.count());
+  share.cpus |= more(static_cast<std::uint32_t>(whole));
+  milli -= whole * 1000;
+  if (milli == 0) return;
+  auto taken = room.parts;
+  if (rest_of_parts(room).count() < milli) {  // then a whole one is left, and enough by itself
+    share.parts.push_back({.cpu = more(1).list().front(), .milli = Milli::of(milli)});
+    return;
+  }
+  while (milli > 0) {
+    const auto [cpu, rest] = best_rest(taken, milli);
+    CHECK(rest > 0);
+    share.parts.push_back({.cpu = cpu, .milli = Milli::of(std::min(rest, milli))});
+    milli -= std::min(rest, milli);
+    taken.erase(cpu);
+  }
+  std::ranges::sort(share.parts, {}, &CpuPart::cpu);
+}
+
 }  // namespace
 
 NodeShare pick_share(const Need& need, const Match& match, const Node& node, const Room& room, std::uint32_t units,
@@ -130,6 +172,7 @@ NodeShare pick_share(const Need& need, const Match& match, const Node& node, con
     }
   } else {
     share.cpus = pick_cpus(node, room.cpus, cost.cpus, numa, spare == nullptr ? nullptr : &spare->cpus);
+    pick_parts(share, node, room, cost.cpu_milli, numa, spare);
   }
   each_bit(chosen, [&](std::size_t place) { share.devices.push_back({.device = node.devices[place].id}); });
   std::ranges::sort(share.devices, {}, [&](const Grant& grant) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 
 #include "base/quantity.h"
 #include "domain/cpu_set.h"
@@ -15,6 +16,7 @@ inline constexpr std::size_t kMaxDevices = 64;  // on one node; registration ref
 struct Room {
   CpuSet cpus;
   std::uint32_t cpu_count = 0;  // of `cpus`
+  std::map<std::uint32_t, Milli> parts;  // CPUs that are granted in parts, none of them in `cpus`: what is taken
   Bytes memory;
   std::uint64_t devices = 0;    // bit = place in Node::devices: healthy and wholly free
   std::uint32_t jobs = 0;
@@ -23,6 +25,8 @@ struct Room {
   friend bool operator==(const Room&, const Room&) = default;
 };
 
+// What is left of the CPUs that are granted in parts.
+[[nodiscard]] Milli rest_of_parts(const Room& room);
 [[nodiscard]] Room room_of(const Node& node);        // now
 [[nodiscard]] Room idle_room_of(const Node& node);   // with nothing on it, open or not
 void take(Room& room, const Node& node, const NodeShare& share, bool exclusive);

@@ -220,7 +220,8 @@ Input Life::about_document(const Cluster& cluster) {
     if (chance_.chance(1, 2)) put.expect = 0;
     if (key.kind == "pods") {
       put.job = Submit{.name = "pod", .pod = true};
-      put.job->request.cpus_per_task = up_to(2);
+      put.job->request.cpus_per_task = up_to(1);
+      put.job->request.cpu_milli = chance_.chance(2, 3) ? 100 * up_to(24) : 0;
       put.job->request.memory_rule = MemoryRule::per_node;
       if (chance_.chance(1, 3)) put.job->request.labels = {{{{.key = "a", .op = LabelOp::in, .values = {"1"}}}}};
       if (chance_.chance(1, 4)) put.job->request.tolerations = {{.key = "t", .exists = true}};

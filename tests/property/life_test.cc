@@ -32,6 +32,7 @@ using engine::Outcome;
 
 void check_ledger(const Cluster& cluster) {  // S1, S3
   std::map<NodeId, CpuSet> cpus;
+  std::map<NodeId, std::map<std::uint32_t, Milli>> parts;
   std::map<NodeId, Bytes> memory;
   std::map<NodeId, std::uint32_t> jobs;
   std::map<NodeId, std::uint32_t> exclusive;
@@ -42,6 +43,10 @@ void check_ledger(const Cluster& cluster) {  // S1, S3
       if (!job.holds(share.node)) continue;
       EXPECT_FALSE(cpus[share.node].intersects(share.cpus));
       cpus[share.node] |= share.cpus;
+      for (const CpuPart& part : share.parts) {
+        EXPECT_GT(part.milli, Milli{});
+        parts[share.node][part.cpu] += part.milli;
+      }
       memory[share.node] += share.memory;
       ++jobs[share.node];
       exclusive[share.node] += job.run->placement->exclusive ? 1U : 0U;
@@ -52,6 +57,13 @@ void check_ledger(const Cluster& cluster) {  // S1, S3
     }
   });
   for (const Node& node : cluster.nodes()) {
+    EXPECT_EQ(node.cpu_parts, parts[node.id]);
+    for (const auto& [cpu, milli] : parts[node.id]) {
+      EXPECT_LE(milli, Milli::of(1000));
+      EXPECT_LT(cpu, node.inventory.cpus);
+      EXPECT_FALSE(cpus[node.id].contains(cpu)) << "a CPU whole and in parts";
+      cpus[node.id].add(cpu);
+    }
     EXPECT_EQ(node.cpus_used, cpus[node.id]);
     EXPECT_EQ(node.memory_used, memory[node.id]);
     EXPECT_LE(node.memory_used, node.inventory.memory);
@@ -213,6 +225,11 @@ class Watch {
       gpus += static_cast<std::uint32_t>(share.devices.size());
       EXPECT_GE(share.cpus.count(), need.request.overcommit ? 1 : share.tasks * need.request.cpus_per_task);
       for (const Grant& grant : share.devices) EXPECT_TRUE(cluster.device(grant.device).info.healthy);
+      if (need.request.cpu_milli > 0 && !need.request.exclusive) {
+        std::int64_t milli = share.cpus.count() * 1000;
+        for (const CpuPart& part : share.parts) milli += part.milli.count();
+        EXPECT_EQ(milli, share.tasks * need.request.cpus_per_task * 1000 + need.request.cpu_milli);
+      }
     }
     if (need.tasks > 0) {
       EXPECT_EQ(tasks, need.tasks);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/cgroup/directory.h"
@@ -37,15 +38,18 @@ void remove_below(const std::string& path) {
   ::rmdir(path.c_str());
 }
 
+// As one of its containers is weighed: 100 for each CPU.
+std::int64_t weight_of(std::int64_t cpu_milli) { return std::clamp<std::int64_t>(cpu_milli / 10, 1, 10'000); }
+
 }  // namespace
 
 PodCgroups::PodCgroups(std::string root, Denied denied)
     : root_(std::move(root)), denied_(std::move(denied)), tree_(tree_of(root_)) {}
 
-Result<std::string> PodCgroups::make(const std::string& pod, const CpuSet& cpus,
+Result<std::string> PodCgroups::make(const std::string& pod, const CpuSet& cpus, std::int64_t cpu_milli,
                                      const std::vector<std::string>& device_uuids) {
   if (tree_.backend() == Backend::none) return std::string{};
-  Limits limits;
+  Limits limits{.cpu_weight = weight_of(cpu_milli)};
   for (const std::uint32_t cpu : cpus.list()) limits.cpus.push_back(static_cast<std::int32_t>(cpu));
   limits.denied = TRY(denied_(device_uuids));
   TRY(tree_.create(pod, limits));

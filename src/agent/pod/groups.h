@@ -17,7 +17,7 @@ class PodCgroups final : public PodGroups {
   // `root` is that of the node ("drover/n1"), "" where no cgroups may be used.
   PodCgroups(std::string root, Denied denied);
 
-  [[nodiscard]] Result<std::string> make(const std::string& pod, const CpuSet& cpus,
+  [[nodiscard]] Result<std::string> make(const std::string& pod, const CpuSet& cpus, std::int64_t cpu_milli,
                                          const std::vector<std::string>& device_uuids) override;
   [[nodiscard]] drover::Usage usage(const std::string& pod) override;
   void remove(const std::string& pod) override;

@@ -38,6 +38,18 @@ std::optional<T> get(const std::string& path) {
 
 }  // namespace
 
+namespace {
+// Of all that run at once.
+std::int64_t asked_cpu_milli(const std::optional<PodLaunch>& launch) {
+  std::int64_t sum = 0;
+  if (!launch) return sum;
+  for (const PodContainer& container : launch->containers) {
+    if (!container.init || container.sidecar) sum += container.cpu_request_milli;
+  }
+  return sum;
+}
+}  // namespace
+
 std::optional<PodRecord> read_record(const PodFolder& folder) { return get<PodRecord>(folder.record()); }
 std::optional<PodLaunch> read_launch(const PodFolder& folder) { return get<PodLaunch>(folder.launch()); }
 
@@ -47,7 +59,7 @@ Pod::Pod(const PodSite& site, std::string key, PodRecord record, std::optional<P
   present_.resize(record_.containers.size());
   // Made again where it is, which does no harm, so that its name is known.
   if (record_.volumes_ready && !over()) {
-    const auto made = site_.groups->make(key_, record_.cpus, record_.device_uuids);
+    const auto made = site_.groups->make(key_, record_.cpus, asked_cpu_milli(launch_), record_.device_uuids);
     if (made) group_ = *made;
   }
 }
@@ -135,7 +147,7 @@ void Pod::fail_to_start(const std::string& why) {
 }
 
 void Pod::make_folders_and_volumes() {
-  const auto made = site_.groups->make(key_, record_.cpus, record_.device_uuids);
+  const auto made = site_.groups->make(key_, record_.cpus, asked_cpu_milli(launch_), record_.device_uuids);
   if (!made) return fail_to_start("the pod's group: " + made.error().message);
   group_ = *made;
   preparing_ = true;

@@ -27,8 +27,9 @@ class PodGroups {
   PodGroups& operator=(const PodGroups&) = delete;
   virtual ~PodGroups() = default;
 
+  // `cpu_milli`: what it asks for, which weighs it against others on the same CPUs.
   // Gives the name that a runtime takes as the parent. Again for a group that is there: no harm.
-  [[nodiscard]] virtual Result<std::string> make(const std::string& pod, const CpuSet& cpus,
+  [[nodiscard]] virtual Result<std::string> make(const std::string& pod, const CpuSet& cpus, std::int64_t cpu_milli,
                                                  const std::vector<std::string>& device_uuids) = 0;
   [[nodiscard]] virtual drover::Usage usage(const std::string& pod) = 0;  // so far
   virtual void remove(const std::string& pod) = 0;

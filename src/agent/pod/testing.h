@@ -163,7 +163,7 @@ class PlayedRuntime final : public Runtime {
 class PlayedGroups final : public PodGroups {
  public:
   std::set<std::string> made;
-  [[nodiscard]] Result<std::string> make(const std::string& pod, const CpuSet&,
+  [[nodiscard]] Result<std::string> make(const std::string& pod, const CpuSet&, std::int64_t,
                                          const std::vector<std::string>&) override {
     made.insert(pod);
     return "/played/" + pod;

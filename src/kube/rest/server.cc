@@ -267,7 +267,7 @@ Result<PodLaunch> Server::launch(const Cluster& cluster, const Job& job, const N
   const Node& node = cluster.node(share.node);
   LaunchLookups lookups{.config_map = find("configmaps"), .secret = find("secrets")};
   for (const Grant& grant : share.devices) lookups.device_uuids.push_back(cluster.device(grant.device).info.uuid);
-  lookups.cpus = share.cpus;
+  lookups.cpus = share.all_cpus();
   lookups.memory = share.memory;
   lookups.user = job.uid;
   lookups.group = job.gid;

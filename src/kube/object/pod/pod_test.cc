@@ -170,7 +170,8 @@ TEST(PodSubmit, AsksForWhatTheContainersNeed) {
   EXPECT_EQ(submit.priority, 1050);
   const Request& request = submit.request;
   EXPECT_EQ(request.max_nodes, 1U);
-  EXPECT_EQ(request.cpus_per_task, 2U);
+  EXPECT_EQ(request.cpus_per_task, 0U);
+  EXPECT_EQ(request.cpu_milli, 1200U);
   EXPECT_EQ(request.memory_rule, MemoryRule::per_node);
   EXPECT_EQ(request.memory, Bytes::of(3LL << 29));
   EXPECT_EQ(request.disk, gibibytes(1));
@@ -189,6 +190,7 @@ TEST(PodSubmit, AsksForWhatTheContainersNeed) {
 TEST(PodSubmit, AsksForNothingWhenThePodDoesNot) {
   const Submit submit = submit_of(pod_with("[{}]"), {});
   EXPECT_EQ(submit.request.cpus_per_task, 0U);
+  EXPECT_EQ(submit.request.cpu_milli, 0U);
   EXPECT_EQ(submit.request.memory, Bytes{});
   EXPECT_TRUE(submit.request.gpus_per_node.empty());
   EXPECT_TRUE(submit.request.labels.empty());

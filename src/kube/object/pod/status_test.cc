@@ -245,6 +245,8 @@ TEST(Unschedulable, HasKubernetesPhrasesAndNumbers) {
       "node(s) were unschedulable (maintenance), 1 node(s) had untolerated taint "
       "{node.kubernetes.io/unreachable: }, 1 node(s) are kept for work before it.");
   EXPECT_EQ(unschedulable_message(0, {}), "0/0 nodes are available.");
+  EXPECT_EQ(refusal_phrase(refusal(RefusalCode::cpus_busy, "cpus", "cpu_milli", 500, 2500)),
+            "Insufficient cpu (want 2500m, at most 500m free)");
   EXPECT_EQ(refusal_phrase(refusal(RefusalCode::not_apart, "app=web within its zone", "pods", 2)),
             "node(s) didn't match pod anti-affinity rules (app=web within its zone: 2 pods)");
   EXPECT_EQ(refusal_phrase(refusal(RefusalCode::not_near, "app=db within its zone", "pods", 0, 1)),

@@ -23,7 +23,8 @@ Request request_of(const Value& pod) {
   Request request{.min_nodes = 1,
                   .max_nodes = 1,
                   .tasks = 1,
-                  .cpus_per_task = count(needs.cpu_milli / 1000 + (needs.cpu_milli % 1000 > 0)),
+                  .cpus_per_task = 0,
+                  .cpu_milli = count(needs.cpu_milli),
                   .memory_rule = MemoryRule::per_node,
                   .memory = Bytes::of(needs.memory)};
   if (needs.gpus > 0) request.gpus_per_node = {{.model = "", .count = count(needs.gpus)}};

@@ -7,6 +7,7 @@ namespace drover::kube {
 namespace {
 
 std::string amount_text(const Amount& amount, std::int64_t number) {
+  if (amount.name == "cpu_milli") return kube::Quantity::of_milli(number).text();
   if (!amount.name.ends_with("_mib")) return std::to_string(number);
   return kube::Quantity::of(number << 20, kube::Quantity::Format::binary).text();
 }
