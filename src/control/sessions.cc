@@ -280,10 +280,13 @@ void Sessions::send_wanted(const Cluster& cluster, Session& session, bool full) 
   }
   wanted.revision = Revision(session.revision);
   wanted.head = head();
-  // An agent that comes back after our restart has them still: ten thousand times ten thousand would be gigabytes.
-  if (session.hosts != hosts_version_ && session.hosts_known != hosts_digest_) wanted.hosts = hosts_;
-  session.hosts = hosts_version_;
-  session.hosts_known = 0;
+  // Only with something to start, and not to an agent that has them still after our restart: ten thousand nodes times
+  // ten thousand agents would be gigabytes.
+  if (session.hosts != hosts_version_ && !wanted.entries.empty()) {
+    if (session.hosts_known != hosts_digest_) wanted.hosts = hosts_;
+    session.hosts = hosts_version_;
+    session.hosts_known = 0;
+  }
   send(session.socket, wanted);
 }
 
