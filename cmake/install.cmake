@@ -36,6 +36,7 @@ if(TARGET drover AND TARGET droverd AND TARGET drover-agent AND TARGET drover-sl
   drover_live_test(up TIMEOUT 300)
   drover_live_test(machines TIMEOUT 900)
   drover_live_test(login TIMEOUT 600)
+  drover_live_test(faults TIMEOUT 600)
   drover_live_test(machine_steps TIMEOUT 600)
   drover_live_test(steps TIMEOUT 600)
   drover_live_test(recipes TIMEOUT 600)

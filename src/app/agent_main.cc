@@ -108,6 +108,26 @@ Result<std::unique_ptr<agent::Membership>> membership(const Arguments& arguments
   return member;
 }
 
+// For streams of steps between a node of the controller's own machine and others. Without one it works all the same,
+// on this machine.
+std::unique_ptr<agent::Membership> membership_here(const Arguments& arguments) {
+  const auto controller = wire::Endpoint::parse(arguments.controller);
+  if (!controller) return nullptr;  // who needs it says so
+  constexpr int kTries = 50;  // both may be starting
+  for (int i = 0;; ++i) {
+    auto made = agent::Membership::here(*controller, arguments.node);
+    if (made) return *std::move(made);
+    if (made.error().code == Errc::conflict) return nullptr;
+    if (made.error().code == Errc::unavailable && i < kTries) {
+      ::usleep(100'000);
+      continue;
+    }
+    say("other machines can't reach steps here until this agent is started again, for it has no certificate: " +
+        made.error().message);
+    return nullptr;
+  }
+}
+
 Result<cli::NodeDeclaration> declaration(const Arguments& arguments) {
   const cli::ClusterFile file =
       arguments.cluster_file.empty()
@@ -257,6 +277,9 @@ Status run(Arguments arguments) {
   cli::NodeDeclaration node = member && arguments.cluster_file.empty()
                                   ? of_this_machine(arguments.node)
                                   : TRY(declaration(arguments));
+  const auto own = member ? nullptr : membership_here(arguments);  // of this machine
+  agent::Membership* const certified = member ? member.get() : own.get();
+  if (own && node.declared.address.empty()) node.declared.address = own->host();
   if (!arguments.address.empty()) node.declared.address = arguments.address;
   const agent::NodeFolder folder = TRY(agent::node_folder(arguments.state_dir, arguments.node));
   const Devices devices = TRY(devices_of(node));
@@ -276,8 +299,8 @@ Status run(Arguments arguments) {
   }
   const std::string stream_path = native::streams_in(folder.path);
   relay::Exchange exchange;
-  if (member) exchange = TRY(exchange_of(arguments, *member));
-  const std::string streams_at = member ? stream_address(arguments, exchange) : "";
+  if (certified != nullptr) exchange = TRY(exchange_of(arguments, *certified));
+  const std::string streams_at = certified != nullptr ? stream_address(arguments, exchange) : "";
   const Instant started = wall_now();
   const agent::AgentOptions options{
       .controller =
@@ -289,7 +312,7 @@ Status run(Arguments arguments) {
       .stream_path = stream_path,
       .part_path = [&](const std::string& key) { return driver->stream_path(key); },
       .hosts_path = hosts_path,
-      .exchange = member ? &exchange : nullptr,
+      .exchange = certified != nullptr ? &exchange : nullptr,
       .inventory = [&] {
         return agent::make_inventory({.declared = node.declared, .host = agent::probe_host(), .probed = devices.probed,
                                       .limitations = limitations, .stream_path = stream_path,
@@ -303,7 +326,7 @@ Status run(Arguments arguments) {
                             .memory_free = Bytes::of(host.memory_available)};
       },
       .say = say};
-  if (member) member->keep_renewed(say);
+  if (certified != nullptr) certified->keep_renewed(say);
   const auto pump = TRY(relay::Pump::start());  // its own, so that no step's output slows it down
   std::unique_ptr<agent::ApiDoor> api;
   if (member) {

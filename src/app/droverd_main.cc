@@ -237,11 +237,15 @@ Status serve(const Arguments& arguments, const sigset_t& signals) {
   if (door.context) {
     door.steps = TRY(control::StepRelay::open(native::streams_in(arguments.state_dir), controller->service(),
                                               door.exchange));
+    door.gate->set_steps([steps = door.steps.get()](const StepAttach& wish, std::uint32_t uid) {
+      return steps->reach(wish, uid);
+    });
   }
   say(fmt::format("serving on {}", socket.text()));
   const int signal = wait_for_stop(signals, door, kube->get());
   say(fmt::format("stopping ({})", ::strsignal(signal)));
   if (*kube) (*kube)->stop();
+  door.gate->set_steps(nullptr);
   door.steps.reset();
   controller->stop();
   server->stop();

@@ -166,6 +166,23 @@ Result<std::string> Authority::join(const native::JoinAsk& ask,
   return certificate;
 }
 
+Result<native::HereAnswer> Authority::here(const native::HereAsk& ask,
+                                           const std::vector<std::string>& hosts) {
+  if (!is_node_name(ask.node)) return bad_name(ask.node);
+  const std::lock_guard lock(mutex_);
+  Book book = book_;
+  const tls::Identity who{
+      .kind = tls::Identity::Kind::node, .cluster = options_.cluster, .name = ask.node};
+  // Its key was in the memory of an agent that is gone: nothing is to be remembered of it.
+  std::erase_if(book.issued, [&](const native::Member& member) {
+    return member.identity == who.uri() && member.here && !member.revoked;
+  });
+  std::string certificate = TRY(issue(book, who, ask.request, hosts, options_.node_life));
+  book.issued.back().here = true;
+  TRY(keep(std::move(book)));
+  return native::HereAnswer{.certificate = std::move(certificate), .authority = own_.certificate};
+}
+
 Result<std::string> Authority::login(const native::LoginAsk& ask) {
   const std::lock_guard lock(mutex_);
   Book book = book_;
@@ -272,6 +289,11 @@ void Authority::adopt(Book book) {
 bool Authority::is_revoked(const std::string& serial) const {
   const std::lock_guard lock(mutex_);
   return revoked_.contains(serial);
+}
+
+native::RevokedList Authority::revoked() const {
+  const std::lock_guard lock(mutex_);
+  return {.serials = {revoked_.begin(), revoked_.end()}};
 }
 
 native::MemberList Authority::members() const {

@@ -44,6 +44,9 @@ class Authority {
   // behind, revoked.
   [[nodiscard]] Result<std::string> join(const native::JoinAsk& ask,
                                          const std::vector<std::string>& hosts);
+  // For a node whom the caller has identified otherwise. Its earlier certificates end.
+  [[nodiscard]] Result<native::HereAnswer> here(const native::HereAsk& ask,
+                                                const std::vector<std::string>& hosts);
   [[nodiscard]] Result<std::string> renew(const tls::Identity& who, const std::string& request,
                                           const std::vector<std::string>& hosts);
   // A key and a certificate for a person, whom the caller has identified.
@@ -58,6 +61,7 @@ class Authority {
   [[nodiscard]] Status revoke_user(const std::string& name);
 
   [[nodiscard]] bool is_revoked(const std::string& serial) const;
+  [[nodiscard]] native::RevokedList revoked() const;
   [[nodiscard]] native::MemberList members() const;
 
  private:

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "control/splice.h"
 #include "native/ask.h"
+#include "native/login.h"
 #include "os/user.h"
 #include "tls/transport.h"
 
@@ -91,14 +93,36 @@ void Gate::member(const tls::Identity& who, wire::Request&& request,
     answer(request, responder, renew(who, request));
   } else if (speaks_for_itself && request.target == "/v1/vouch") {
     answer_status(request, responder, vouch(who, request, responder));
+  } else if (speaks_for_itself && request.target == "/v1/revoked") {
+    answer(request, responder, Result<native::RevokedList>(authority_.revoked()));
   } else if (speaks_for_itself && request.target == "/v1/ping") {
     answer_status(request, responder, Done{});
+  } else if (who.kind == Kind::user && request.target == native::kStreamTarget) {
+    auto stream = step_stream(request);
+    if (!stream) {
+      answer_status(request, responder, stream.error());
+    } else {
+      splice(responder, std::string(native::kStreamProtocol), *std::move(stream));
+    }
   } else if (native::Server::serves(request)) {
     native_.handle(std::move(request), responder);
   } else {
     answer_status(request, responder,
                   Error{Errc::denied, "only a node's agent may use " + printable(request.target)});
   }
+}
+
+void Gate::set_steps(Reach reach) {
+  const std::lock_guard lock(mutex_);
+  reach_ = std::move(reach);
+}
+
+Result<Fd> Gate::step_stream(const wire::Request& request) const {
+  const Caller caller = TRY(who_calls(request.peer));
+  const auto wish = TRY(native::read_body<StepAttach>(request));
+  const std::lock_guard lock(mutex_);
+  if (!reach_) return Error{Errc::unavailable, "the controller is starting or stopping"};
+  return reach_(wish, caller.uid);
 }
 
 // Who logs in is for the token to say.
@@ -139,10 +163,12 @@ Status Gate::vouch(const tls::Identity& who, const wire::Request& request,
   const auto ask = TRY(native::read_body<native::VouchAsk>(request));
   if (ask.uid == 0)
     return Error{Errc::denied,
-                 "root of a node is nobody to the controller: ask on its own machine"};
+                 "root of a node is nobody to the controller: ask on its own machine, or by a login"};
   const auto admins = controller_.service().overview().config.settings.admins;
   if (std::ranges::find(admins, ask.uid) != admins.end()) {
-    return Error{Errc::denied, "an administrator asks on the controller's own machine: no node speaks for one"};
+    return Error{Errc::denied,
+                 "an administrator asks on the controller's own machine, or by a login of his own: no node "
+                 "speaks for one"};
   }
   if (!options_.submit_nodes.contains(who.name) && !has_job(who.name, ask.uid)) {
     return Error{Errc::denied, fmt::format("uid {} has no job on node {}, which is no submit node",
@@ -199,6 +225,10 @@ void Gate::manage_nodes(const wire::Request& request, const wire::Responder& res
     answer(request, responder, Result<native::MemberList>(std::move(nodes)));
   } else if (request.target == "/v1/members/token") {
     answer(request, responder, token(request));
+  } else if (request.target == "/v1/members/revoked") {
+    answer(request, responder, Result<native::RevokedList>(authority_.revoked()));
+  } else if (request.target == "/v1/members/here") {
+    answer(request, responder, here(request));
   } else if (request.target == "/v1/members/revoke") {
     answer_status(request, responder, revoke(request));
   } else {
@@ -292,6 +322,16 @@ Result<native::TokenAnswer> Gate::token(const wire::Request& request) const {
   const auto ask = TRY(native::read_body<native::TokenAsk>(request));
   native::TokenAnswer made = TRY(authority_.make_token(ask));
   made.controller = options_.address;
+  return made;
+}
+
+// Its agent runs as root or as whoever started the cluster, as the kernel says; that is proof enough.
+Result<native::HereAnswer> Gate::here(const wire::Request& request) const {
+  TRY(check_open());
+  const auto ask = TRY(native::read_body<native::HereAsk>(request));
+  const auto at = TRY(wire::Endpoint::parse(options_.address));
+  auto made = TRY(authority_.here(ask, {ask.node, at.host}));
+  made.host = at.host;
   return made;
 }
 

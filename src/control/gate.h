@@ -3,13 +3,16 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <set>
 #include <string>
 
 #include "api/service.h"
 #include "control/authority.h"
 #include "control/controller.h"
+#include "domain/step_launch.h"
 #include "native/server.h"
+#include "os/fd.h"
 #include "wire/http_server.h"
 
 namespace drover::control {
@@ -27,6 +30,9 @@ class Gate {
 
   // Where the Kubernetes door is, once it is open.
   void set_kubernetes(std::function<std::string()> where) { options_.kubernetes = std::move(where); }
+  // How a person elsewhere reaches a step; none before.
+  using Reach = std::function<Result<Fd>(const StepAttach&, std::uint32_t uid)>;
+  void set_steps(Reach reach);
   // A request over TLS. From any thread.
   void handle(wire::Request&& request, const wire::Responder& responder) const;
   // A request on the controller's own socket; false: not one of ours.
@@ -36,6 +42,7 @@ class Gate {
   void member(const tls::Identity& who, wire::Request&& request,
               const wire::Responder& responder) const;
   [[nodiscard]] Result<native::JoinAnswer> join(const wire::Request& request) const;
+  [[nodiscard]] Result<Fd> step_stream(const wire::Request& request) const;
   [[nodiscard]] Result<native::JoinAnswer> login(const wire::Request& request) const;
   [[nodiscard]] Result<native::JoinAnswer> renew(const tls::Identity& who,
                                                  const wire::Request& request) const;
@@ -48,6 +55,7 @@ class Gate {
   void manage_users(const wire::Request& request, const wire::Responder& responder) const;
   [[nodiscard]] Status check_open() const;
   [[nodiscard]] Result<native::TokenAnswer> token(const wire::Request& request) const;
+  [[nodiscard]] Result<native::HereAnswer> here(const wire::Request& request) const;
   [[nodiscard]] Status revoke(const wire::Request& request) const;
   [[nodiscard]] Result<native::TokenAnswer> user_token(const wire::Request& request) const;
   [[nodiscard]] Result<native::MemberList> users(const wire::Request& request) const;
@@ -57,6 +65,8 @@ class Gate {
   GateOptions options_;
   Authority& authority_;
   Controller& controller_;
+  mutable std::mutex mutex_;
+  Reach reach_;
   const native::Identify identify_;
   const native::Server native_;
 };

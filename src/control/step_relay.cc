@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <iterator>
 #include <utility>
@@ -55,16 +56,32 @@ void StepRelay::take(relay::Caller caller) {
         ::send(caller.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
+  call(std::move(caller), *std::move(target));
+}
+
+Result<Fd> StepRelay::reach(const StepAttach& wish, std::uint32_t uid) {
+  auto target = TRY(find(wish.node));
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return system_error(errno, "socketpair");
+  }
+  Fd ours(ends[0]);
+  call({.socket = Fd(ends[1]), .uid = uid, .wish = wish}, std::move(target));
+  return ours;
+}
+
+void StepRelay::call(relay::Caller caller, relay::Target target) {
   relay::Opening opening{
       .kind = std::string(relay::kStepStream), .ask = encode(caller.wish), .uid = caller.uid};
   exchange_.dialer->call({.plain = std::move(caller.socket),
-                          .target = *std::move(target),
+                          .target = std::move(target),
                           .opening = std::move(opening),
                           .refused = relay::relay_failed});
 }
 
 // Where that node is, as the cluster has it: what the client says of it doesn't count here.
 Result<relay::Target> StepRelay::find(const std::string& node) {
+  const std::lock_guard lock(mutex_);
   // A step of a thousand nodes asks a thousand times at once.
   if (const Duration now = since_boot(); now - looked_ >= kFresh) {
     looked_ = now;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -25,6 +26,8 @@ class StepRelay {
                                                                api::Service& service,
                                                                relay::Exchange& exchange);
   ~StepRelay();
+  // A stream of somebody who has proved to be that uid: what he asked is on its way. From any thread.
+  [[nodiscard]] Result<Fd> reach(const StepAttach& wish, std::uint32_t uid);
   StepRelay(const StepRelay&) = delete;
   StepRelay& operator=(const StepRelay&) = delete;
 
@@ -33,14 +36,15 @@ class StepRelay {
       : service_(service), exchange_(exchange), stop_(std::move(stop)) {}
   void run();
   void take(relay::Caller caller);
+  void call(relay::Caller caller, relay::Target target);
   [[nodiscard]] Result<relay::Target> find(const std::string& node);
 
   api::Service& service_;
   relay::Exchange& exchange_;
   Fd stop_;
   std::unique_ptr<relay::Reception> reception_;
-  std::map<std::string, std::string>
-      addresses_;  // of the nodes' doors, as of looked_; the thread's own
+  std::mutex mutex_;
+  std::map<std::string, std::string> addresses_;  // of the nodes' doors, as of looked_
   Duration looked_{-seconds(60)};
   std::thread thread_;
 };

@@ -77,7 +77,7 @@ std::string login_folder(const Surroundings& at) {
 
 Result<std::string> find_state_dir(const Surroundings& at) {
   // A job's $DROVER_STATE may be a folder of the machine that it was submitted on.
-  const bool chosen_is_here = !at.chosen.empty() && file_exists(socket_in(at.chosen));
+  const bool chosen_is_here = !at.chosen.empty() && (file_exists(socket_in(at.chosen)) || is_login(at.chosen));
   if (!chosen_is_here && at.agent.starts_with('/') && file_exists(socket_in(at.agent))) return at.agent;
   if (!at.chosen.empty()) return at.chosen;
   std::optional<std::string> silent;  // a pointer whose controller isn't there at the moment

@@ -31,6 +31,11 @@ struct LoggedIn {
 // said on it.
 [[nodiscard]] Result<Fd> dial_stream(const std::string& folder);
 
+// How a stream to a step begins at the controller: a StepAttach is posted there, a 101 answers, and what follows is as
+// on a node's socket.
+inline constexpr std::string_view kStreamTarget = "/v1/stream";
+inline constexpr std::string_view kStreamProtocol = "drover-step";
+
 // The first line of drover-connect to a caller of its API: kReady, or a word of an error and its
 // text.
 inline constexpr std::string_view kReady = "ready";

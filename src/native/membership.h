@@ -5,8 +5,11 @@
 //   POST /v1/join           JoinAsk -> JoinAnswer     anybody with a node's token
 //   POST /v1/login          LoginAsk -> JoinAnswer    anybody with a person's token
 //   POST /v1/renew          RenewAsk -> JoinAnswer    a node, with the certificate that it has
+//   GET  /v1/revoked        RevokedList               a node
 //   POST /v1/vouch          VouchAsk                  a node, for a local caller; the connection is his from then on
 //   POST /v1/members/token  TokenAsk -> TokenAnswer   administrators, as the following
+//   POST /v1/members/here   HereAsk -> HereAnswer     for a node of the controller's own machine
+//   GET  /v1/members/revoked RevokedList              for a node of the controller's own machine
 //   GET  /v1/members        MemberList                nodes
 //   POST /v1/members/revoke RevokeAsk
 //   POST /v1/users/token    UserTokenAsk -> TokenAnswer  a person for himself, root for anybody
@@ -34,6 +37,28 @@ struct JoinAsk {
     visit(1, "secret", self.secret);
     visit(2, "node", self.node);
     visit(3, "request", self.request);
+  }
+};
+
+struct HereAsk {
+  std::string node;
+  std::string request;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "node", self.node);
+    visit(2, "request", self.request);
+  }
+};
+
+struct HereAnswer {
+  std::string certificate;  // PEM, as the authority's
+  std::string authority;
+  std::string host;  // by which other machines reach this one
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "certificate", self.certificate);
+    visit(2, "authority", self.authority);
+    visit(3, "host", self.host);
   }
 };
 
@@ -113,6 +138,7 @@ struct Member {
   Instant from;
   Instant until;
   bool revoked = false;
+  bool here = false;  // a node's on the controller's own machine
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "identity", self.identity);
@@ -121,6 +147,7 @@ struct Member {
     visit(4, "from", self.from);
     visit(5, "until", self.until);
     visit(6, "revoked", self.revoked);
+    visit(7, "here", self.here);
   }
 };
 
@@ -133,6 +160,15 @@ struct MemberList {
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "members", self.members);
+  }
+};
+
+// For nodes: of certificates that would be good otherwise.
+struct RevokedList {
+  std::vector<std::string> serials;
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit& visit) {
+    visit(1, "serials", self.serials);
   }
 };
 

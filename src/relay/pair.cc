@@ -10,6 +10,7 @@
 
 #include "base/proto.h"
 #include "base/resume.h"
+#include "os/clock.h"
 #include "relay/opening.h"
 
 namespace drover::relay {
@@ -22,6 +23,7 @@ constexpr int kRounds = 16;  // of a turn, so that a fast pair doesn't hold up t
 constexpr std::size_t kPiece = 16U << 10U;
 // Repeated sends without an answer, each twice as late as the last: some 25 s.
 constexpr int kDeadAfter = 7;
+constexpr Duration kRecheck = seconds(10);
 
 }  // namespace
 
@@ -175,7 +177,7 @@ void Pump::Pair::saw(short plain, short channel) {
 
 void Pump::Pair::look(Duration now) {
   if (phase_ == Phase::flowing) {
-    if (!channel_quiet_ && peer_is_dead()) {
+    if (!channel_quiet_ && (peer_is_dead() || !peer_is_welcome(now))) {
       channel_gone();
       in_.ended = true;
     }
@@ -185,6 +187,13 @@ void Pump::Pair::look(Duration now) {
     return;
   }
   if (channel_quiet_ || now >= until_) refuse({Errc::unavailable, "no answer in time"});
+}
+
+// Its certificate may have ended meanwhile, or been revoked.
+bool Pump::Pair::peer_is_welcome(Duration now) {
+  if (now < recheck_at_) return true;
+  recheck_at_ = now + kRecheck;
+  return channel_.recheck(wall_now()).has_value();
 }
 
 bool Pump::Pair::peer_is_dead() const {

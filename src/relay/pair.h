@@ -50,6 +50,7 @@ class Pump::Pair {
   void plain_gone();
   void channel_gone();
   [[nodiscard]] bool peer_is_dead() const;
+  [[nodiscard]] bool peer_is_welcome(Duration now);
 
   Fd plain_;
   tls::Channel channel_;
@@ -58,6 +59,7 @@ class Pump::Pair {
   Flow in_;   // channel to plain
   Phase phase_;
   Duration until_;  // of the handshake and the opening, and of the lingering at the end
+  Duration recheck_at_{0};
   bool busy_ = true;
   bool plain_quiet_ = false;  // its other end is gone: poll would only repeat that
   bool channel_quiet_ = false;

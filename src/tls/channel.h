@@ -39,6 +39,8 @@ class Channel {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // After the handshake; not_found when the peer showed no certificate.
   [[nodiscard]] Result<CertificateInfo> peer() const;
+  // Is the peer's certificate still good? It was when the connection began.
+  [[nodiscard]] Status recheck(Instant now) const { return recheck_peer(session_.get(), now); }
   [[nodiscard]] const Error& error() const { return error_; }  // after `failed`
 
   // The whole handshake, waiting for the peer at most that long altogether.

@@ -175,6 +175,29 @@ Status Context::replace(const Credentials& credentials) {
   return Done{};
 }
 
+namespace {
+
+// A clock that was set back ends nothing: it was valid when the connection began.
+Status recheck_by(const Rules& rules, const CertificateInfo& peer, Instant now) {
+  if (now >= peer.validity.until) return check_time(peer, now);
+  if (!rules.revoked || !rules.revoked(peer)) return Done{};
+  return Error{Errc::denied, "the certificate of " + peer.identity.text() + " was revoked"};
+}
+
+}  // namespace
+
+Status Context::recheck(const CertificateInfo& peer, Instant now) const {
+  return recheck_by(rules_, peer, now);
+}
+
+Status recheck_peer(ssl_st* session, Instant now) {
+  const auto peer = peer_of(session);
+  if (!peer) return Done{};
+  const auto* const rules =
+      static_cast<const Rules*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), rules_index()));
+  return recheck_by(*rules, *peer, now);
+}
+
 ssl_st* Context::open() const {
   std::shared_ptr<SSL_CTX> context;
   {

@@ -36,6 +36,9 @@ class Context {
                                                              Rules rules);
   [[nodiscard]] Status replace(const Credentials& credentials);
 
+  // Whether a peer that was let in would be let in now: its certificate may have ended, or been revoked.
+  [[nodiscard]] Status recheck(const CertificateInfo& peer, Instant now) const;
+
   // A session for one connection; the caller frees it.
   [[nodiscard]] ssl_st* open() const;
 
@@ -51,6 +54,8 @@ class Context {
 // Why the handshake or a later step failed, in one sentence. `code` is OpenSSL's, 0: the last on
 // this thread.
 [[nodiscard]] Error failure(ssl_st* session, unsigned long code);
+// Context::recheck for the context that a session is of, after its handshake; a peer without a certificate is fine.
+[[nodiscard]] Status recheck_peer(ssl_st* session, Instant now);
 // Whom the handshake has verified; not_found when the peer showed nothing.
 [[nodiscard]] Result<CertificateInfo> peer_of(ssl_st* session);
 

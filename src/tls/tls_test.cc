@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -49,15 +50,18 @@ const Authority& home() {
 // A server over loopback that answers with who asks; WebSockets are echoed.
 struct House {
   explicit House(const Credentials& credentials = home().issue(controller()),
-                 Rules rules = {.cluster = "c1"})
+                 Rules rules = {.cluster = "c1"}, milliseconds recheck = kRecheck)
       : context(Context::make(Context::Side::server, credentials, std::move(rules)).value()) {
     ::signal(SIGPIPE, SIG_IGN);
     wire::ServerOptions options;
     options.at = wire::Endpoint::tcp("127.0.0.1", 0);
-    options.transport = server_transport(context, [this](const std::string& why) {
-      const std::lock_guard lock(mutex);
-      refused = why;
-    });
+    options.transport = server_transport(
+        context,
+        [this](const std::string& why) {
+          const std::lock_guard lock(mutex);
+          refused = why;
+        },
+        recheck);
     server =
         wire::Server::start(std::move(options), [](wire::Request&& request,
                                                    const wire::Responder& responder) {
@@ -317,6 +321,41 @@ TEST(Tls, AWebSocketThatIsRefusedSaysWhy) {
   Heard other;
   wire::WsClient wrong = session(house, home().issue(node("n1")), other, "x", expect_node("n9"));
   EXPECT_NE(other.wait(&Heard::retry).find("not node n9"), std::string::npos) << other.retry;
+}
+
+TEST(Tls, AnOpenSessionEndsWhenItsCertificateIsRevoked) {
+  std::atomic<bool> revoked = false;
+  const House house(
+      home().issue(controller()),
+      {.cluster = "c1", .revoked = [&](const CertificateInfo&) { return revoked.load(); }},
+      milliseconds(20));
+  Heard heard;
+  wire::WsClient to = session(house, home().issue(node("n1")), heard, "x");
+  EXPECT_EQ(heard.wait(&Heard::message), "drover://c1/node/n1x");
+  std::this_thread::sleep_for(milliseconds(100));
+  {
+    const std::lock_guard lock(heard.mutex);
+    EXPECT_EQ(heard.retry, "");
+  }
+  revoked = true;
+  EXPECT_NE(heard.wait(&Heard::retry), "");
+}
+
+TEST(Tls, AnOpenSessionEndsWithItsCertificate) {
+  const House house(home().issue(controller()), {.cluster = "c1"}, milliseconds(20));
+  Heard heard;
+  const Validity soon{kNow - minutes(5), wall_now() + seconds(2)};
+  wire::WsClient to = session(house, home().issue(node("n1"), soon), heard, "x");
+  EXPECT_EQ(heard.wait(&Heard::message), "drover://c1/node/n1x");
+  EXPECT_NE(heard.wait(&Heard::retry), "");
+}
+
+TEST(Tls, AClockThatIsSetBackEndsNothing) {
+  const auto context = client_context(home().issue(node("n1")));
+  const auto info = read_certificate(home().issue(node("n2")).certificate).value();
+  EXPECT_TRUE(context->recheck(info, kNow - minutes(60)).has_value());
+  EXPECT_TRUE(context->recheck(info, kNow).has_value());
+  EXPECT_FALSE(context->recheck(info, kNow + minutes(61)).has_value());
 }
 
 TEST(Tls, ASilentPeerHoldsUpNobodyElse) {

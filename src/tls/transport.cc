@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/clock.h"
 #include "wire/shard.h"
 #include "wire/transport.h"
 #include "wire/ws_connection.h"
@@ -66,15 +67,72 @@ struct drover::wire::StreamWords<drover::tls::SslStream> {
 namespace drover::tls {
 namespace {
 
+// Ends a connection whose peer's certificate is no longer good. Lives on the connection's thread,
+// and goes before the connection's socket is anybody else's.
+class Watch : public std::enable_shared_from_this<Watch> {
+ public:
+  Watch(wire::Shard& shard, std::shared_ptr<Context> context, CertificateInfo peer, int fd,
+        std::chrono::milliseconds often)
+      : timer_(shard.context().get_executor()),
+        context_(std::move(context)),
+        peer_(std::move(peer)),
+        fd_(fd),
+        often_(often) {}
+  void start() {
+    timer_.expires_after(often_);
+    timer_.async_wait([weak = weak_from_this()](const Code& error) {
+      if (const auto self = weak.lock(); self && !error) self->look();
+    });
+  }
+
+ private:
+  void look() {
+    if (context_->recheck(peer_, wall_now())) {
+      start();
+    } else {
+      ::shutdown(fd_, SHUT_RDWR);
+    }
+  }
+  asio::steady_timer timer_;
+  const std::shared_ptr<Context> context_;
+  const CertificateInfo peer_;
+  const int fd_;
+  const std::chrono::milliseconds often_;
+};
+
+// Null for a peer without a certificate.
+std::shared_ptr<Watch> watch_over(SslStream& stream, wire::Shard& shard,
+                                  const std::shared_ptr<Context>& context,
+                                  std::chrono::milliseconds often) {
+  auto info = peer_of(stream.native_handle());
+  if (!info) return nullptr;
+  auto watch = std::make_shared<Watch>(shard, context, *std::move(info),
+                                       stream.lowest_layer().native_handle(), often);
+  watch->start();
+  return watch;
+}
+
+// A watch goes along with a connection that has become a WebSocket.
+wire::WsEnded with_watch(wire::WsEnded ended, std::shared_ptr<Watch> watch) {
+  return
+      [ended = std::move(ended), watch = std::move(watch)](const std::string& why) { ended(why); };
+}
+
+struct Terms {
+  std::function<void(const std::string&)> refused;
+  std::chrono::milliseconds recheck;
+};
+
 class TlsTransport : public wire::Transport {
  public:
-  TlsTransport(std::shared_ptr<wire::Shard> shard, const Context& context, Fd fd,
-               std::function<void(const std::string&)> refused)
+  TlsTransport(std::shared_ptr<wire::Shard> shard, std::shared_ptr<Context> context, Fd fd,
+               Terms terms)
       : shard_(std::move(shard)),
+        context_(std::move(context)),
         from_(wire::peer_of(fd.get()).address),
-        stream_(socket_of(*shard_, std::move(fd)), context.open()),
+        stream_(socket_of(*shard_, std::move(fd)), context_->open()),
         timer_(shard_->context().get_executor()),
-        refused_(std::move(refused)) {}
+        terms_(std::move(terms)) {}
 
   void read(std::shared_ptr<wire::TransportUser> user, std::span<char> into) override {
     when_ready(user, [this, user, into](bool ready) {
@@ -123,16 +181,18 @@ class TlsTransport : public wire::Transport {
   void close() override {
     Code ignored;
     timer_.cancel();
+    watch_.reset();
     stream_.lowest_layer().close(ignored);
   }
   void identify(wire::Peer& peer) const override {
     const auto info = peer_of(const_cast<SslStream&>(stream_).native_handle());
     if (info) peer.certified = wire::Peer::Certified{info->identity.uri(), info->serial};
   }
-  void upgrade(const wire::Request& request, wire::WsHandlers handlers,
-               const wire::WsTerms& terms, wire::WsEnded ended) override {
-    std::make_shared<wire::WsConnection<SslStream>>(shard_, std::move(stream_), request.peer,
-                                                    terms, std::move(handlers), std::move(ended))
+  void upgrade(const wire::Request& request, wire::WsHandlers handlers, const wire::WsTerms& terms,
+               wire::WsEnded ended) override {
+    std::make_shared<wire::WsConnection<SslStream>>(shard_, std::move(stream_), request.peer, terms,
+                                                    std::move(handlers),
+                                                    with_watch(std::move(ended), std::move(watch_)))
         ->accept(request);
   }
 
@@ -148,21 +208,24 @@ class TlsTransport : public wire::Transport {
       Code ignored;
       if (!error) stream_.lowest_layer().close(ignored);
     });
-    stream_.async_handshake(SslStream::server,
-                            [this, user, then = std::move(then)](const Code& error) {
-                              timer_.cancel();
-                              ready_ = !error;
-                              if (error && error != asio::error::operation_aborted && refused_)
-                                refused_(from_ + ": " + words(stream_, error));
-                              then(ready_);
-                            });
+    stream_.async_handshake(
+        SslStream::server, [this, user, then = std::move(then)](const Code& error) {
+          timer_.cancel();
+          ready_ = !error;
+          if (ready_) watch_ = watch_over(stream_, *shard_, context_, terms_.recheck);
+          if (error && error != asio::error::operation_aborted && terms_.refused)
+            terms_.refused(from_ + ": " + words(stream_, error));
+          then(ready_);
+        });
   }
 
   const std::shared_ptr<wire::Shard> shard_;
+  const std::shared_ptr<Context> context_;
   const std::string from_;
   SslStream stream_;
   asio::steady_timer timer_;
-  const std::function<void(const std::string&)> refused_;
+  const Terms terms_;
+  std::shared_ptr<Watch> watch_;
   std::string out_;
   bool ready_ = false;
 };
@@ -170,10 +233,12 @@ class TlsTransport : public wire::Transport {
 // A client's connection until its handshake is through.
 class Opening : public wire::Timed, public std::enable_shared_from_this<Opening> {
  public:
-  Opening(std::shared_ptr<wire::Shard> shard, const Context& context, Fd fd, wire::WsEnded ended)
+  Opening(std::shared_ptr<wire::Shard> shard, std::shared_ptr<Context> context, Fd fd,
+          wire::WsEnded ended)
       : shard_(std::move(shard)),
+        context_(std::move(context)),
         peer_(wire::peer_of(fd.get())),
-        stream_(socket_of(*shard_, std::move(fd)), context.open()),
+        stream_(socket_of(*shard_, std::move(fd)), context_->open()),
         ended_(std::move(ended)) {}
 
   void start(const wire::WsHello& hello, const wire::WsLimits& limits, wire::WsHandlers handlers,
@@ -209,9 +274,10 @@ class Opening : public wire::Timed, public std::enable_shared_from_this<Opening>
     peer_.certified = wire::Peer::Certified{info->identity.uri(), info->serial};
     const auto self = shared_from_this();
     shard_->remove(*this);
+    auto watch = watch_over(stream_, *shard_, context_, kRecheck);
     std::make_shared<wire::WsConnection<SslStream>>(
         shard_, std::move(stream_), peer_, wire::WsTerms{.limits = limits}, std::move(handlers),
-        std::move(ended_))
+        with_watch(std::move(ended_), std::move(watch)))
         ->handshake(hello.host, hello.target, hello.headers);
   }
 
@@ -225,6 +291,7 @@ class Opening : public wire::Timed, public std::enable_shared_from_this<Opening>
   }
 
   const std::shared_ptr<wire::Shard> shard_;
+  const std::shared_ptr<Context> context_;
   wire::Peer peer_;
   SslStream stream_;
   wire::WsEnded ended_;
@@ -234,11 +301,12 @@ class Opening : public wire::Timed, public std::enable_shared_from_this<Opening>
 }  // namespace
 
 wire::TransportFactory server_transport(std::shared_ptr<Context> context,
-                                        std::function<void(const std::string& why)> refused) {
-  return [context = std::move(context), refused = std::move(refused)](
+                                        std::function<void(const std::string& why)> refused,
+                                        std::chrono::milliseconds recheck) {
+  return [context = std::move(context), terms = Terms{std::move(refused), recheck}](
              std::shared_ptr<wire::Shard> shard, Fd fd) {
     return std::unique_ptr<wire::Transport>(
-        std::make_unique<TlsTransport>(std::move(shard), *context, std::move(fd), refused));
+        std::make_unique<TlsTransport>(std::move(shard), context, std::move(fd), terms));
   };
 }
 
@@ -246,7 +314,7 @@ wire::WebsocketFactory client_websocket(std::shared_ptr<Context> context, Expect
   return [context = std::move(context), expect = std::move(expect)](
              std::shared_ptr<wire::Shard> shard, Fd fd, const wire::WsHello& hello,
              const wire::WsLimits& limits, wire::WsHandlers handlers, wire::WsEnded ended) {
-    std::make_shared<Opening>(std::move(shard), *context, std::move(fd), std::move(ended))
+    std::make_shared<Opening>(std::move(shard), context, std::move(fd), std::move(ended))
         ->start(hello, limits, std::move(handlers), expect);
   };
 }

@@ -2,6 +2,7 @@
 // WebSocket.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,10 +13,14 @@
 
 namespace drover::tls {
 
+// A connection ends with its peer's certificate, or when that is revoked: within this long.
+inline constexpr std::chrono::milliseconds kRecheck{10'000};
+
 // For wire::ServerOptions::transport. `refused` is told of each peer that was not let in, on a
 // thread of the server.
 [[nodiscard]] wire::TransportFactory server_transport(
-    std::shared_ptr<Context> context, std::function<void(const std::string& why)> refused);
+    std::shared_ptr<Context> context, std::function<void(const std::string& why)> refused,
+    std::chrono::milliseconds recheck = kRecheck);
 
 // For wire::WsClientOptions::websocket. The session opens only when the peer is whom `expect`
 // names.

@@ -1,12 +1,12 @@
 """People on machines that don't belong to the cluster: logins, and what must not let them in."""
 import os
 import re
+import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
-from cluster import BIN, SLOW
+from cluster import SLOW, Cluster, command_line
 from netns import NetCluster, with_machines
 
 NOBODY = 65534
@@ -23,12 +23,19 @@ class Desk:
     def as_root(self, *words):
         subprocess.run(self.machine.words(*words), check=True, timeout=30)
 
+    def words(self, *words, user=NOBODY):
+        return self.machine.words("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *words)
+
+    @property
+    def environment(self):
+        return {"HOME": self.home, "PATH": self.cluster.environment["PATH"], "TZ": "UTC"}
+
     def run(self, *words, user=NOBODY, check=False, **options):
         """A command of that user, who knows of the cluster only what his home says."""
-        env = {"HOME": self.home, "PATH": self.cluster.environment["PATH"], "TZ": "UTC"}
-        done = subprocess.run(
-            self.machine.words("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *words),
-            capture_output=True, text=True, timeout=60 * SLOW, env=env, cwd="/tmp", check=False, **options)
+        if "input" not in options:
+            options["stdin"] = subprocess.DEVNULL
+        done = subprocess.run(self.words(*words, user=user), capture_output=True, text=True, timeout=60 * SLOW,
+                              env=self.environment, cwd="/tmp", check=False, **options)
         if check and done.returncode != 0:
             raise AssertionError(f"{words}: {done.returncode}: {done.stdout}{done.stderr}")
         return done
@@ -112,6 +119,96 @@ class Desks(unittest.TestCase):
             self.assertEqual(desk.run("squeue", "-h").returncode, 0)
 
 
+COUNT = "i=0; while [ $i -lt 300 ]; do echo $i; i=$((i+1)); sleep 0.02; done; exit 7"
+COUNTED = "".join(f"{i}\n" for i in range(300))
+
+
+@with_machines
+class StepsFromDesks(unittest.TestCase):
+    """Steps whose client is on a machine without an agent."""
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = LoginCluster(["n1", "n2"])
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.start()
+        cls.desk = Desk(cls.cluster)
+        cls.desk.login()
+
+    def srun(self, *words, **options):
+        return self.desk.run("srun", "--mem=50M", "-D", str(self.cluster.work), *words, **options)
+
+    def spawn(self, *words):
+        child = subprocess.Popen(self.desk.words("srun", "--mem=50M", "-D", str(self.cluster.work), *words),
+                                 env=self.desk.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, cwd="/tmp")
+        self.addCleanup(lambda: child.poll() is None and child.kill())
+        return child
+
+    def connections(self):
+        found = []
+        for pid in self.desk.machine.processes():
+            line = command_line(pid)
+            if line and line[0].endswith("/drover-connect"):
+                found.append((pid, line[2]))
+        return found
+
+    def test_output_input_and_exit_codes(self):
+        done = self.srun("-N2", "-n2", "-l", "sh", "-c", "id -u; hostname")
+        self.assertEqual(sorted(done.stdout.splitlines()), [f"0: {NOBODY}", "0: n1", f"1: {NOBODY}", "1: n2"],
+                         done.stderr)
+        text = "".join(f"{i}\n" for i in range(100_000))
+        done = self.srun("-w", "n2", "-n1", "sh", "-c", "cat; exit 3", input=text)
+        self.assertEqual((done.returncode, done.stdout == text), (3, True), done.stderr)
+        self.cluster.until(lambda: not self.connections(), "no connection is left behind", 10)
+
+    def test_an_allocation(self):
+        done = self.desk.run("salloc", "-N2", "--mem=50M", "-D", "/tmp", "srun", "-l", "hostname")
+        self.assertEqual((done.returncode, sorted(done.stdout.splitlines())), (0, ["0: n1", "1: n2"]), done.stderr)
+
+    def test_a_killed_connection_is_taken_up_again(self):
+        child = self.spawn("-w", "n2", "-n1", "sh", "-c", COUNT)
+        for _ in range(3):
+            self.cluster.until(lambda: any(what == "stream" for _, what in self.connections()), "it is connected")
+            time.sleep(0.6)
+            for pid, what in self.connections():
+                if what == "stream":
+                    os.kill(pid, signal.SIGKILL)
+        out, err = child.communicate(timeout=60 * SLOW)
+        self.assertEqual((child.returncode, out), (7, COUNTED), err)
+
+    def test_a_killed_controller_is_missed_by_nobody(self):
+        child = self.spawn("-w", "n2", "-n1", "sh", "-c", COUNT)
+        self.cluster.until(lambda: any(what == "stream" for _, what in self.connections()), "it is connected")
+        time.sleep(0.5)
+        self.cluster.kill("droverd")
+        self.cluster.start_controller()
+        out, err = child.communicate(timeout=60 * SLOW)
+        self.assertEqual((child.returncode, out), (7, COUNTED), err)
+
+
+@with_machines
+class NodesBesideTheController(unittest.TestCase):
+    """A node that `drover up` runs: it never joined, and other machines reach its steps all the same."""
+    def test_steps_go_both_ways(self):
+        cluster = LoginCluster(["n1"])
+        self.addCleanup(cluster.close)
+        cluster.file.write_text(cluster.file.read_text().replace("  - {name: n1}", "  - {name: n1}\n  - {name: n2}"))
+        cluster.start()
+        Cluster.start_agent(cluster, "n2")
+        cluster.until(lambda: cluster.idle_nodes() == 2, "both are up")
+        script = "srun -l hostname; getent hosts n2"
+        job = cluster.wrap(script, "-w", "n1,n2", "--mem=50M", "-o", "both", user=NOBODY)
+        self.assertEqual(cluster.result(job), "COMPLETED|0:0", cluster.output("both"))
+        lines = cluster.output("both").splitlines()
+        self.assertEqual(sorted(lines[:2]), ["0: n1", "1: n2"])
+        self.assertIn(cluster.network.address, lines[2])
+        desk = Desk(cluster)
+        desk.login()
+        done = desk.run("srun", "-N2", "--mem=50M", "-D", "/tmp", "-l", "hostname")
+        self.assertEqual((done.returncode, sorted(done.stdout.splitlines())), (0, ["0: n1", "1: n2"]), done.stderr)
+        self.assertRegex(cluster.run("drover", "node", "list").stdout, r"(?m)^n2 .* valid$")
+
+
 @with_machines
 class Strangers(unittest.TestCase):
     def one_line(self, done, *says):
@@ -163,6 +260,20 @@ class Strangers(unittest.TestCase):
             self.one_line(desk.login(token=waiting), "unknown, or was used already")
             self.assertEqual(desk.login().returncode, 0)
             self.assertEqual(desk.run("squeue", "-h").returncode, 0)
+
+    def test_a_revoked_persons_streams_end_too(self):
+        with LoginCluster(["n1"]) as cluster:
+            desk = Desk(cluster)
+            desk.login()
+            child = subprocess.Popen(desk.words("srun", "--mem=50M", "-D", "/tmp", "sh", "-c", "echo begun; sleep 300"),
+                                     env=desk.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True, cwd="/tmp")
+            self.addCleanup(lambda: child.poll() is None and child.kill())
+            self.assertEqual(child.stdout.readline(), "begun\n")
+            cluster.run("drover", "user", "revoke", "nobody")
+            _, err = child.communicate(timeout=90 * SLOW)
+            self.assertNotEqual(child.returncode, 0)
+            self.assertIn("revoked", err)
 
     def test_a_login_of_another_cluster_is_no_good_here(self):
         with LoginCluster(["n1"]) as cluster:

@@ -73,15 +73,21 @@ class Joining(unittest.TestCase):
             cluster.until(lambda: cluster.log("droverd").count("node n1 is up") == 2, "it is back")
             self.assertIn("revoked", cluster.run("drover", "node", "list").stdout)
 
-    def test_certificates_are_renewed_while_sessions_go_on(self):
+    def test_certificates_are_renewed_and_sessions_end_with_theirs(self):
         with NetCluster(["n1"], words=["--certificate-life", "20s"]) as cluster:
+            job = cluster.wrap("echo once >> marks; sleep 45", "--mem=50M")
             valid = lambda: cluster.run("drover", "node", "list").stdout.count(" valid")
-            cluster.until(lambda: valid() >= 3, "it is renewed twice")
+            cluster.until(lambda: valid() >= 2, "it is renewed")
             self.assertNotIn("session of n1 closed", cluster.log("droverd"))
+            ups = lambda: cluster.log("droverd", 1000).count("node n1 is up")
+            cluster.until(lambda: ups() >= 2, "its session is a new one, under the new certificate", 60)
+            self.assertEqual(cluster.result(job), "COMPLETED|0:0")
+            self.assertEqual(cluster.output("marks"), "once\n")
+            before = ups()
             cluster.kill("n1")
             time.sleep(1)
             cluster.start_agent("n1")
-            cluster.until(lambda: cluster.log("droverd").count("node n1 is up") == 2, "the renewed one is taken")
+            cluster.until(lambda: ups() > before, "the renewed one is taken")
 
     def test_only_administrators_make_tokens(self):
         with NetCluster(["n1"]) as cluster:

@@ -148,6 +148,22 @@ class Steps(unittest.TestCase):
         self.assertEqual(self.cluster.run("sacct", "-n", "-P", "-j", f"{job}.0", "-o", "JobID").stdout.split(),
                          [f"{job}.0"])
 
+    def test_scontrol_shows_running_steps(self):
+        job = self.cluster.wrap("srun -n2 --gpus-per-task=1 --time=5 sleep 60", "-N2", "-n2", "--gpus-per-node=1",
+                                "--mem=100M")
+        show = lambda ref: self.cluster.run("scontrol", "-o", "show", "step", ref, check=False).stdout.splitlines()
+        self.cluster.until(lambda: len(show(job)) == 2, "the step runs")
+        batch, step = show(job)
+        self.assertRegex(batch, rf"^StepId={job}\.batch .* Name=batch ")
+        self.assertRegex(step, rf"^StepId={job}\.0 UserId=\d+ StartTime=2\S+ TimeLimit=00:05:00 State=RUNNING "
+                               r"Partition=\S+ NodeList=n\[1-2\] Nodes=2 CPUs=2 Tasks=2 Name=sleep ")
+        self.assertRegex(step, r" TRES=cpu=2,\S*gres/gpu=2 ")
+        self.assertEqual(show(f"{job}.0"), [step])
+        self.assertEqual(show(f"{job}.batch"), [batch])
+        self.assertEqual(show(f"{job}.7"), [])
+        self.cluster.run("scancel", job)
+        self.cluster.ended(job)
+
     def test_each_task_has_gpus_of_its_own(self):  # C53
         done = self.srun("-N2", "-n4", "--gpus-per-task=1", "sh", "-c",
                          "echo $SLURMD_NODENAME:$CUDA_VISIBLE_DEVICES")

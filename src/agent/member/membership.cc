@@ -49,8 +49,12 @@ Result<std::unique_ptr<Membership>> Membership::make(const wire::Endpoint& contr
   if (info.identity.kind != tls::Identity::Kind::node) {
     return Error{Errc::invalid, file + ": it is of " + info.identity.text() + ", no node's"};
   }
-  const tls::Rules rules{.cluster = info.identity.cluster};
+  tls::Rules rules{.cluster = info.identity.cluster};
   std::unique_ptr<Membership> made(new Membership(controller, credentials, std::move(info), file));
+  rules.revoked = [revoked = made->revoked_](const tls::CertificateInfo& peer) {
+    const std::lock_guard lock(revoked->mutex);
+    return revoked->serials.contains(peer.serial);
+  };
   made->context_ = TRY(tls::Context::make(tls::Context::Side::client, credentials, rules));
   made->door_context_ = TRY(tls::Context::make(tls::Context::Side::server, credentials, rules));
   return made;
@@ -70,6 +74,22 @@ Result<std::unique_ptr<Membership>> Membership::join(const wire::Endpoint& contr
   const tls::Credentials credentials = *std::move(redeemed);
   auto made = TRY(make(controller, credentials, file));
   TRY(keep(file, controller, credentials));
+  return made;
+}
+
+Result<std::unique_ptr<Membership>> Membership::here(const wire::Endpoint& controller, const std::string& node) {
+  wire::HttpClient http(controller);
+  const std::string key = TRY(tls::make_key());
+  const std::string request = TRY(tls::make_request(key));
+  const std::string body =
+      TRY(member::post(http, "/v1/members/here", encode(native::HereAsk{.node = node, .request = request})));
+  auto answer = TRY(decode<native::HereAnswer>(body));
+  auto made = TRY(make(controller,
+                       {.authority = std::move(answer.authority),
+                        .certificate = std::move(answer.certificate),
+                        .key = key},
+                       ""));
+  made->host_ = std::move(answer.host);
   return made;
 }
 
@@ -94,23 +114,33 @@ Status Membership::greet() const {
   return Done{};
 }
 
+Result<std::string> Membership::renewed(const std::string& request) {
+  if (file_.empty()) {
+    wire::HttpClient http(controller_);
+    const native::HereAsk wish{.node = identity_.name, .request = request};
+    const std::string body = TRY(member::post(http, "/v1/members/here", encode(wish)));
+    return TRY(decode<native::HereAnswer>(body)).certificate;
+  }
+  wire::HttpClient http = member::controller_client(controller_, context_);
+  const std::string body = TRY(member::post(http, "/v1/renew", encode(native::RenewAsk{request})));
+  return TRY(decode<native::JoinAnswer>(body)).certificate;
+}
+
 Status Membership::renew() {
   const std::string key = TRY(tls::make_key());
-  wire::HttpClient http = member::controller_client(controller_, context_);
-  const native::RenewAsk wish{TRY(tls::make_request(key))};
-  const std::string body = TRY(member::post(http, "/v1/renew", encode(wish)));
-  const auto answer = TRY(decode<native::JoinAnswer>(body));
+  const std::string request = TRY(tls::make_request(key));
+  std::string certificate = TRY(renewed(request));
   tls::Credentials fresh;
   {
     const std::lock_guard lock(mutex_);
     fresh = credentials_;
   }
   fresh.key = key;
-  fresh.certificate = answer.certificate;
+  fresh.certificate = std::move(certificate);
   const tls::CertificateInfo info = TRY(tls::read_certificate(fresh.certificate));
   TRY(context_->replace(fresh));
   TRY(door_context_->replace(fresh));
-  TRY(keep(file_, controller_, fresh));
+  if (!file_.empty()) TRY(keep(file_, controller_, fresh));
   const std::lock_guard lock(mutex_);
   credentials_ = std::move(fresh);
   validity_ = info.validity;
@@ -121,14 +151,39 @@ void Membership::keep_renewed(std::function<void(const std::string&)> say) {
   thread_ = std::thread([this, say = std::move(say)] { watch(say); });
 }
 
+Result<native::RevokedList> Membership::ask_revoked() const {
+  const bool here = file_.empty();
+  wire::HttpClient http =
+      here ? wire::HttpClient(controller_) : member::controller_client(controller_, context_);
+  const wire::Response response =
+      TRY(http.call({.target = here ? "/v1/members/revoked" : "/v1/revoked",
+                     .headers = {{"Accept", std::string(native::kProtoType)}}}));
+  if (response.status != 200) return member::error_of(response);
+  return decode<native::RevokedList>(response.body);
+}
+
+// While the controller is away, what was known holds.
+void Membership::learn_revoked() {
+  const auto list = ask_revoked();
+  if (!list) return;
+  const std::lock_guard lock(revoked_->mutex);
+  revoked_->serials = {list->serials.begin(), list->serials.end()};
+}
+
 void Membership::watch(const std::function<void(const std::string&)>& say) {
   constexpr Duration kOften = seconds(1);
-  constexpr Duration kSeldom = minutes(60);
+  constexpr Duration kSeldom = minutes(1);  // a handshake of each node
   std::unique_lock lock(mutex_);
   bool told = false;
-  for (;;) {
+  for (Duration asked = -kSeldom;;) {
     const Duration left = validity_.until - wall_now();
     const bool due = left < (validity_.until - validity_.from) / 3;
+    if (since_boot() - asked >= kSeldom) {
+      lock.unlock();
+      learn_revoked();
+      asked = since_boot();
+      lock.lock();
+    }
     const Duration pause = std::clamp(left / 20, kOften, kSeldom);
     if (wake_.wait_for(lock, pause, [this] { return stopping_; })) return;
     if (!due) continue;

@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 
 #include "base/result.h"
+#include "native/membership.h"
 #include "tls/certificate.h"
 #include "tls/context.h"
 #include "wire/socket.h"
@@ -25,6 +27,10 @@ class Membership {
                                                                 const std::string& token,
                                                                 const std::string& node,
                                                                 const std::string& file);
+  // For a node of the controller's own machine, whose socket `controller` is: a certificate for this agent's life
+  // alone. Conflict: the controller takes no connections from other machines, so there is none.
+  [[nodiscard]] static Result<std::unique_ptr<Membership>> here(const wire::Endpoint& controller,
+                                                                const std::string& node);
   // What an earlier join has left; not_found without one.
   [[nodiscard]] static Result<std::unique_ptr<Membership>> open(const std::string& file);
   ~Membership();
@@ -33,6 +39,8 @@ class Membership {
 
   [[nodiscard]] const wire::Endpoint& controller() const { return controller_; }
   [[nodiscard]] const std::string& node() const { return identity_.name; }
+  // Of this machine, by which others reach it, for a node of the controller's own.
+  [[nodiscard]] const std::string& host() const { return host_; }
   // For connections to the controller and to other nodes, and for theirs to us. Both are kept renewed.
   [[nodiscard]] const std::shared_ptr<tls::Context>& context() const { return context_; }
   [[nodiscard]] const std::shared_ptr<tls::Context>& door_context() const { return door_context_; }
@@ -44,7 +52,7 @@ class Membership {
   [[nodiscard]] Status greet() const;
   // A new key and certificate, kept in the file and used from then on.
   [[nodiscard]] Status renew();
-  // Renews after two thirds of each certificate's life, until the destructor.
+  // Renews after two thirds of each certificate's life, and keeps asking who was revoked, until the destructor.
   void keep_renewed(std::function<void(const std::string&)> say);
 
  private:
@@ -53,11 +61,20 @@ class Membership {
   [[nodiscard]] static Result<std::unique_ptr<Membership>> make(const wire::Endpoint& controller,
                                                                 const tls::Credentials& credentials,
                                                                 const std::string& file);
+  [[nodiscard]] Result<std::string> renewed(const std::string& request);
+  struct Revoked {
+    std::mutex mutex;
+    std::set<std::string> serials;
+  };
+  [[nodiscard]] Result<native::RevokedList> ask_revoked() const;
+  void learn_revoked();
   void watch(const std::function<void(const std::string&)>& say);
 
   wire::Endpoint controller_;
   const tls::Identity identity_;
-  const std::string file_;
+  const std::string file_;  // "": in memory only
+  std::string host_;
+  const std::shared_ptr<Revoked> revoked_ = std::make_shared<Revoked>();
   std::shared_ptr<tls::Context> context_;
   std::shared_ptr<tls::Context> door_context_;
   std::mutex mutex_;

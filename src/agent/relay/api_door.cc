@@ -5,15 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "base/proto.h"
-#include "base/text.h"
+#include "member/speech.h"
 #include "native/membership.h"
-#include "native/rows.h"
 #include "os/clock.h"
 #include "os/file.h"
 
@@ -23,7 +21,6 @@ namespace {
 constexpr std::size_t kMostPairs = 1024;  // beyond: try again
 constexpr int kMostOpening = 64;
 constexpr std::chrono::milliseconds kPatience{10'000};
-constexpr std::size_t kMostAnswer = 64U << 10U;
 
 std::string busy(std::string_view why) {
   return "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\n"
@@ -34,44 +31,6 @@ std::string busy(std::string_view why) {
 // What a small message takes to go through; the socket's buffer holds it.
 void say(const Fd& to, std::string_view text) {
   [[maybe_unused]] const auto sent = ::send(to.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-// Calls `move` until it has done something or the time is over.
-template <class Move>
-Result<std::size_t> within(tls::Channel& channel, Duration end, Move move) {
-  using Step = tls::Channel::Step;
-  for (;;) {
-    const auto moved = move();
-    if (moved.step == Step::done) return moved.size;
-    if (moved.step == Step::failed) return channel.error();
-    if (moved.step == Step::end) return Error{Errc::unavailable, "the controller has closed the connection"};
-    pollfd watched{channel.fd(), static_cast<short>(moved.step == Step::wants_read ? POLLIN : POLLOUT), 0};
-    const auto left = (end - since_boot()).count();
-    if (left <= 0 || ::poll(&watched, 1, static_cast<int>(left)) == 0) {
-      return Error{Errc::unavailable, "the controller does not answer"};
-    }
-  }
-}
-
-// One whole answer with a Content-Length, as the controller gives it here.
-Result<std::string> read_answer(tls::Channel& channel, Duration end) {
-  std::string text;
-  for (;;) {
-    const auto head = text.find("\r\n\r\n");
-    if (head != std::string::npos) {
-      constexpr std::string_view kLength = "content-length:";
-      const std::string lowered = lower(text.substr(0, head));
-      const auto at = lowered.find(kLength);
-      const auto line = at == std::string::npos ? std::string_view{}
-                                                : std::string_view(lowered).substr(at + kLength.size());
-      const auto size = parse_uint(trim(line.substr(0, line.find('\r'))));
-      if (!size || *size > kMostAnswer) return Error{Errc::unavailable, "the controller's answer makes no sense"};
-      if (text.size() >= head + 4 + *size) return text;
-    }
-    if (text.size() > 2 * kMostAnswer) return Error{Errc::unavailable, "the controller's answer is too long"};
-    std::array<char, 4096> piece{};
-    text.append(piece.data(), TRY(within(channel, end, [&] { return channel.read(piece); })));
-  }
 }
 
 }  // namespace
@@ -138,18 +97,11 @@ Result<tls::Channel> ApiDoor::vouched(const wire::Peer::Local& who, std::string&
   Fd fd = TRY(wire::connect_to(options_.controller, kPatience));
   tls::Channel channel(*options_.context, std::move(fd), tls::expect_controller());
   TRY(channel.handshake_within(kPatience));
-  const std::string body = encode(native::VouchAsk{.uid = who.uid, .gid = who.gid});
-  std::string ask = "POST /v1/vouch HTTP/1.1\r\nHost: controller\r\nAccept: ";
-  ask += native::kProtoType;
-  ask += "\r\nContent-Type: ";
-  ask += native::kProtoType;
-  ask += "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-  for (std::string_view left = ask; !left.empty();) {
-    left.remove_prefix(TRY(within(channel, end, [&] { return channel.write(left); })));
-  }
-  std::string answer = TRY(read_answer(channel, end));
-  if (answer.starts_with("HTTP/1.1 200 ")) return channel;
-  refusal = std::move(answer);
+  const std::string ask = encode(native::VouchAsk{.uid = who.uid, .gid = who.gid});
+  TRY(member::say(channel, member::post_text("/v1/vouch", ask), end));
+  auto answer = TRY(member::hear(channel, end));
+  if (answer.status == 200) return channel;
+  refusal = std::move(answer.text);
   return Error{Errc::denied, "the controller refuses"};
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "native/discovery.h"
+#include "native/login.h"
 #include "slurm/exit.h"
 
 namespace drover::slurm {
@@ -21,9 +22,11 @@ Result<std::optional<api::StepView>> look_at(Call& call, JobId job, std::uint32_
   return found;
 }
 
-// Who passes streams on from here: this node's agent, or the controller on its own machine.
+// Who passes streams on from here: this node's agent, the controller on its own machine, or a login to it.
 Result<std::string> own_relay() {
-  std::string path = native::streams_in(TRY(native::find_state_folder()));
+  std::string folder = TRY(native::find_state_folder());
+  if (native::is_login(folder)) return folder;
+  std::string path = native::streams_in(folder);
   if (is_socket(path)) return path;
   return Error{Errc::unavailable,
                "the step is on another machine, and nothing here passes its streams on: start it from a node, or "

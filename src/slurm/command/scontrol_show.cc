@@ -1,6 +1,7 @@
 // scontrol show.
 #include <algorithm>
 #include <cstddef>
+#include <map>
 
 #include "base/text.h"
 #include "slurm/command/scontrol.h"
@@ -51,7 +52,7 @@ int show_hosts(Call& call, const Subject& subject) {
   return 0;
 }
 
-int show_jobs(ControlCall& control, const Subject& subject, bool steps) {
+int show_jobs(ControlCall& control, const Subject& subject) {
   Call& call = control.call;
   api::JobQuery query{.fields = api::job_view_fields()};
   const Error unknown{Errc::not_found, "slurm_load_jobs error: Invalid job id specified"};
@@ -74,10 +75,51 @@ int show_jobs(ControlCall& control, const Subject& subject, bool steps) {
     call.out += "No jobs in the system\n";
     return 0;
   }
-  for (const api::JobView& job : jobs) {
-    if (!steps) call.out += show_job(job, look, control.style);
-    if (steps && job.phase == Phase::running) call.out += show_step(job, look, control.style);
+  for (const api::JobView& job : jobs) call.out += show_job(job, look, control.style);
+  return 0;
+}
+
+// The running steps of jobs, their scripts first; of `only` the one step that it names.
+Result<std::string> steps_text(ControlCall& control, const std::vector<api::JobView>& jobs, const Look& look,
+                               const std::string& only) {
+  std::map<JobId, std::vector<api::StepView>> steps;
+  api::StepQuery query;
+  for (const api::JobView& job : jobs) query.jobs.push_back({.job = job.id});
+  if (!jobs.empty()) {
+    TRY(control.call.controller->steps(query, [&](api::StepView& step) {
+      if (step.phase != StepPhase::ended) steps[step.job].push_back(std::move(step));
+    }));
   }
+  std::string text;
+  for (const api::JobView& job : jobs) {
+    if (job.phase != Phase::running) continue;
+    if (!job.allocation && (only.empty() || only == "batch")) text += show_step(job, look, control.style);
+    for (const api::StepView& step : steps[job.id]) {
+      if (only.empty() || only == std::to_string(step.number)) text += show_step(job, step, look, control.style);
+    }
+  }
+  return text;
+}
+
+int show_steps(ControlCall& control, const Subject& subject) {
+  Call& call = control.call;
+  api::JobQuery query{.fields = api::job_view_fields()};
+  const Error unknown{Errc::not_found, "slurm_get_job_steps error: Invalid job id specified"};
+  std::string only;
+  if (subject.argument) {
+    const auto ref = parse_job_ref(*subject.argument);
+    if (!ref) return call.fail(unknown);
+    query.select.jobs = {domain_ref(JobId(ref->job), ref->tasks)};
+    only = ref->step;
+  }
+  std::vector<api::JobView> jobs;
+  const auto header = call.controller->jobs(query, [&jobs](api::JobView& job) { jobs.push_back(std::move(job)); });
+  if (!header) return call.fail(not_reached("slurm_get_job_steps", header.error()));
+  sort_as_listed(jobs);
+  const auto text = steps_text(control, jobs, {.times = call.time_format(), .now = header.value().now}, only);
+  if (!text) return call.fail(not_reached("slurm_get_job_steps", text.error()));
+  if (text->empty() && subject.argument) return call.fail(unknown);
+  call.out += text->empty() ? "No job steps in the system\n" : *text;
   return 0;
 }
 
@@ -175,8 +217,8 @@ int control_show(ControlCall& control) {
     return call.fail("--json is known of job, node and partition, not of " + printable(subject.kind) + ": remove it");
   }
   if (is(subject, "hostnames", 5) || is(subject, "hostlistsorted", 5)) return show_hosts(call, subject);
-  if (is(subject, "jobs", 1)) return show_jobs(control, subject, false);
-  if (is(subject, "steps", 3)) return show_jobs(control, subject, true);
+  if (is(subject, "jobs", 1)) return show_jobs(control, subject);
+  if (is(subject, "steps", 3)) return show_steps(control, subject);
   if (is(subject, "nodes", 1)) return show_nodes(control, subject);
   if (is(subject, "partitions", 1)) return show_partitions(control, subject);
   if (is(subject, "config", 3)) return show_configuration(call);

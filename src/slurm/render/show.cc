@@ -169,6 +169,29 @@ std::string show_step(const api::JobView& job, const Look& look, const ShowStyle
   return block.end();
 }
 
+std::string show_step(const api::JobView& job, const api::StepView& step, const Look& look,
+                      const ShowStyle& style) {
+  std::vector<std::string> nodes;
+  Tres tres{.cpus = step.cpu_count, .nodes = step.shares.size()};
+  for (const api::StepShareView& part : step.shares) {
+    nodes.push_back(part.share.node);
+    tres.memory_mib += mib(part.share.memory);
+    tres.gpus += gpu_total(part.share.gpus);
+  }
+  Block block(style);
+  block.line("StepId=" + job_id_text(job) + "." + number(step.number) + " UserId=" + number(step.uid) +
+             " StartTime=" + look.times.print(time_of(step.started), "Unknown") +
+             " TimeLimit=" + limit_text(step.limit, "UNLIMITED"));
+  block.line("State=RUNNING Partition=" + step.partition + " NodeList=" + nodes_text(nodes));
+  block.line("Nodes=" + number(static_cast<std::uint32_t>(nodes.size())) + " CPUs=" + number(step.cpu_count) +
+             " Tasks=" + number(step.task_count) + " Name=" + printable(step.name) + " Network=(null)");
+  block.line("TRES=" + print_tres(tres));
+  block.line("ResvPorts=(null)");
+  block.line("CPUFreqReq=Default");
+  block.line("SrunHost:Pid=(null):0");
+  return block.end();
+}
+
 std::string show_node(const api::NodeView& view, const Look& look, const ShowStyle& style) {
   Block block(style);
   const NodeInventory& about = view.node.inventory;

@@ -11,6 +11,7 @@
 
 #include "base/proto.h"
 #include "base/text.h"
+#include "native/login.h"
 #include "os/socket.h"
 
 namespace drover::slurm {
@@ -31,7 +32,7 @@ Link::Link(StepAttach hello, std::string path, Duration now)
 
 void Link::advance(Duration now) {
   if (socket_ || finished() || now < retry_at_) return;
-  auto socket = connect_stream(path_);
+  auto socket = native::is_login(path_) ? native::dial_stream(path_) : connect_stream(path_);
   if (!socket) return broken("no agent answers: " + socket.error().message, now);
   socket_ = std::move(socket).value();
   greeting_ = true;

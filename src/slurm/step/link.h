@@ -16,7 +16,7 @@ namespace drover::slurm {
 class Link {
  public:
   // `path`: the socket of an agent of this machine, which answers for hello.node or knows the way
-  // there.
+  // there; or the folder of a login (native/login.h).
   Link(StepAttach hello, std::string path, Duration now);
 
   // Connects, or tries again when it is time to. Times are since boot.
