@@ -67,7 +67,7 @@ class Door final : public Follower::Listener {
         service_, kube::ServerOptions{.identify = [](const wire::Request&) {
                                         return kube::User{.name = "root", .admin = true};
                                       },
-                                      .address = "127.0.0.1",
+                                      .address = [] { return std::string("127.0.0.1:6443"); },
                                       .now = wall_now,
                                       .say = give_up});
     kube_->start();

@@ -38,6 +38,7 @@ if(TARGET drover AND TARGET droverd AND TARGET drover-agent AND TARGET drover-sl
   drover_live_test(login TIMEOUT 600)
   drover_live_test(faults TIMEOUT 600)
   drover_live_test(machine_steps TIMEOUT 600)
+  drover_live_test(machine_pods TIMEOUT 600)
   drover_live_test(steps TIMEOUT 600)
   drover_live_test(recipes TIMEOUT 600)
   drover_live_test(kube TIMEOUT 900)

@@ -82,8 +82,8 @@ class Service {
   // The same, already once it runs.
   virtual void wait_started(JobId job, Duration patience, std::function<void(std::vector<JobView>)> done) = 0;
 
-  // From now on `observer` is told; first, in this call, `begin` sees the cluster as it stands. Returns
-  // once that is done. One observer lives as long as the service.
+  // From now on `observer` is told; first, in this call, `begin` sees the cluster as it was a while ago and
+  // `observer` what has changed since, as far as is known. One observer lives as long as the service.
   virtual void observe(Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) = 0;
   // Reads the cluster while nothing changes; keep it short.
   virtual void read(const std::function<void(const Cluster&, Instant)>& visit) = 0;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -248,14 +249,23 @@ struct PodSide {
               .host_attempt = [this](const agent::Attempt& attempt) { host.on_attempt(attempt); },
               .say = say}),
         commands(client, folder.path + "/exec") {}
-  Status open_door(const std::string& stream_path) {
+  // With `exchange`, streams come from the controller on another machine too.
+  Status open_door(const std::string& stream_path, relay::Exchange* exchange) {
     door = TRY(agent::PodStreams::open({.path = pod_stream_path(stream_path), .directory = pods.directory(),
                                         .images = &commands}));
+    if (exchange == nullptr) return Done{};
+    abroad = exchange->door.get();
+    abroad->serve(relay::kPodStream, [this, exchange](relay::Arrival arrival) {
+      door->take(*exchange->pump, std::move(arrival));
+    });
     return Done{};
   }
   PodSide(const PodSide&) = delete;
   PodSide& operator=(const PodSide&) = delete;
-  ~PodSide() { client->cut_short(); }
+  ~PodSide() {
+    if (abroad != nullptr) abroad->serve(relay::kPodStream, nullptr);
+    client->cut_short();
+  }
 
   agent::Workers workers;
   std::shared_ptr<const agent::cri::Client> client;
@@ -265,6 +275,7 @@ struct PodSide {
   agent::Pods pods;
   agent::cri::CriCommands commands;
   std::unique_ptr<agent::PodStreams> door;
+  relay::Door* abroad = nullptr;
 };
 
 Status run(Arguments arguments) {
@@ -320,10 +331,12 @@ Status run(Arguments arguments) {
                                       .version = DROVER_VERSION,
                                       .agent_started = started});
       },
-      .pulse = [] {
+      .pulse = [declared = node.declared.memory.count()] {
         const agent::HostInfo host = agent::probe_host();
+        // Of a node that declares more than its machine has: as much as declared, but for what is in use.
+        const std::int64_t beyond = std::max<std::int64_t>(0, declared - host.memory_bytes);
         return agent::Pulse{.load_centi = static_cast<std::uint32_t>(host.load_centi),
-                            .memory_free = Bytes::of(host.memory_available)};
+                            .memory_free = Bytes::of(host.memory_available + beyond)};
       },
       .say = say};
   if (certified != nullptr) certified->keep_renewed(say);
@@ -336,7 +349,7 @@ Status run(Arguments arguments) {
                                    *pump));
   }
   PodSide pod_side(arguments, folder, runner, node.declared.address, hosts_path);
-  TRY(pod_side.open_door(stream_path));
+  TRY(pod_side.open_door(stream_path, member ? &exchange : nullptr));
   say("ready");
   return agent::run_agent(options, runner, pod_side.pods, stop.get());
 }
@@ -360,8 +373,8 @@ int main(int argc, char** argv) {
                  "How other nodes reach this one (a name or an IP address)");
   app.add_option("--containerd", arguments.containerd, "Socket of the containerd that runs pods' containers");
   app.add_option("--stream-listen", arguments.stream_listen,
-                 "HOST:PORT where streams of steps come in from other machines; 0.0.0.0:7412, or a free port if that "
-                 "one is taken");
+                 "HOST:PORT where streams of steps and pods come in from other machines; 0.0.0.0:7412, or a free port "
+                 "if that one is taken");
   app.add_flag("--machine-names", arguments.machine_names,
                "Jobs see the machine's host name and /etc/hosts, not the node's and the cluster's");
   app.set_version_flag("--version", DROVER_VERSION);

@@ -216,7 +216,8 @@ Status serve(const Arguments& arguments, const sigset_t& signals) {
   Door door = TRY(door_of(arguments, cluster, *controller));
   const std::string& at = arguments.kubernetes.empty() ? cluster.kubernetes : arguments.kubernetes;
   if (!at.empty() && at != "off") {
-    *kube = TRY(app::KubeDoor::open({.at = at, .state_dir = arguments.state_dir, .host = host_name(), .say = say},
+    *kube = TRY(app::KubeDoor::open({.at = at, .state_dir = arguments.state_dir, .host = host_name(),
+                                     .dialer = door.exchange.dialer.get(), .say = say},
                                     *door.authority, *controller));
     door.gate->set_kubernetes([kube] { return (*kube)->address(); });
   }

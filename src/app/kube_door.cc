@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/proto.h"
 #include "base/resume.h"
@@ -60,8 +63,6 @@ kube::Identify identify(control::Authority& authority, api::Service& service) {
       if (authority.is_revoked(request.peer.certified->serial)) return std::nullopt;
       user = people->find(who->uid, who->name);
       if (user.name != who->name) return std::nullopt;  // the uid is somebody else's by now
-    } else if (!request.header("Authorization").empty()) {
-      return std::nullopt;
     }
     if (user.anonymous) return user;
     user.admin = user.uid == 0;
@@ -73,19 +74,41 @@ kube::Identify identify(control::Authority& authority, api::Service& service) {
   };
 }
 
+// What a stream's client is told when a node's agent can't be reached, in the stream's own words.
+std::string away(const Error& error) { return frame(encode(PodAttached{.error = error.message, .away = true})); }
+
 // Asks the agent of a node on this machine, at its door for streams of pods beside that of steps.
-Result<Fd> reach(api::Service& service, const std::string& name, const PodAttach& ask) {
-  std::string path;
-  service.nodes([&](const api::NodeView& view) {
-    if (view.node.inventory.name == name) path = view.node.inventory.stream_path + "-pods";
-  });
-  auto connected = connect_stream(path);
-  if (!connected) return Error{Errc::unavailable, "node " + name + " has no door for them on this machine"};
+Result<Fd> reach_here(const NodeInventory& node, const PodAttach& ask) {
+  auto connected = connect_stream(pod_stream_path(node.stream_path));
+  if (!connected) return Error{Errc::unavailable, "the agent of node " + node.name + " isn't there"};
   Fd agent = std::move(*connected);
   const std::string opening = frame(encode(ask));
   const ssize_t n = ::send(agent.get(), opening.data(), opening.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n != static_cast<ssize_t>(opening.size())) return Error{Errc::unavailable, "its agent takes nothing"};
   return agent;
+}
+
+// The same from another machine, where its agent has a door with certificates.
+Result<Fd> reach_afar(relay::Dialer& dialer, const NodeInventory& node, const PodAttach& ask) {
+  std::array<int, 2> ends{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
+    return system_error(errno, "socketpair");
+  Fd near(ends[0]);
+  dialer.call({.plain = Fd(ends[1]),
+               .target = {.node = node.name, .address = node.stream_address},
+               .opening = {.kind = std::string(relay::kPodStream), .ask = encode(ask)},
+               .refused = away});
+  return near;
+}
+
+Result<Fd> reach(api::Service& service, relay::Dialer* dialer, const std::string& name, const PodAttach& ask) {
+  std::optional<NodeInventory> node;
+  service.nodes([&](const api::NodeView& view) {
+    if (view.node.inventory.name == name) node = view.node.inventory;
+  });
+  if (!node) return Error{Errc::not_found, "there is no node " + name};
+  if (node->stream_address.empty() || dialer == nullptr) return reach_here(*node, ask);
+  return reach_afar(*dialer, *node, ask);
 }
 
 std::string port_file(const KubeDoorOptions& options) { return options.state_dir + "/kubernetes.port"; }
@@ -103,15 +126,22 @@ Result<std::unique_ptr<KubeDoor>> KubeDoor::open(KubeDoorOptions options, contro
       tls::Context::Side::server, own,
       {.cluster = controller.service().overview().cluster_id,
        .revoked = [&authority](const tls::CertificateInfo& info) { return authority.is_revoked(info.serial); }}));
+  const tls::Signer signer = TRY(authority.signer());
+  api::Service& service = controller.service();
   door->kube_ = std::make_unique<kube::Server>(
-      controller.service(), kube::ServerOptions{.identify = identify(authority, controller.service()),
-                                                .address = door->options_.at,
-                                                .now = wall_now,
-                                                .say = door->options_.say,
-                                                .reach = [&service = controller.service()](
-                                                             const std::string& node, const PodAttach& ask) {
-                                                  return reach(service, node, ask);
-                                                }});
+      service,
+      kube::ServerOptions{
+          .identify = identify(authority, service),
+          .address = [d = door.get()] { return d->address(); },
+          .now = wall_now,
+          .say = door->options_.say,
+          .reach = [&service, dialer = door->options_.dialer](
+                       const std::string& node, const PodAttach& ask) { return reach(service, dialer, node, ask); },
+          .keys = {.sign = [signer](std::string_view bytes) { return signer.sign(bytes); },
+                   .is_ours = [signer](std::string_view bytes, std::string_view signature) {
+                     return signer.is_mine(bytes, signature);
+                   }},
+          .authority = authority.certificate()});
   door->kube_->start();
   TRY(door->listen());
   door->options_.say(fmt::format("serving Kubernetes on https://{}", door->address()));
@@ -135,6 +165,7 @@ Status KubeDoor::listen() {
       for (int tries = 0; tries < 30; ++tries) {
         if (auto started = wire::Server::start(server, handle)) {
           server_ = *std::move(started);
+          port_ = server_->port();
           return Done{};
         }
         ::usleep(100'000);
@@ -144,13 +175,14 @@ Status KubeDoor::listen() {
     }
   }
   server_ = TRY(wire::Server::start(std::move(server), handle));
+  port_ = server_->port();
   return write_file_durably(port_file(options_), std::to_string(server_->port()) + "\n");
 }
 
 std::string KubeDoor::address() const {
   const auto at = wire::Endpoint::parse(options_.at);
   const bool everywhere = at->host == "0.0.0.0" || at->host == "::";
-  return wire::Endpoint::tcp(everywhere ? options_.host : at->host, server_->port()).text();
+  return wire::Endpoint::tcp(everywhere ? options_.host : at->host, port_).text();
 }
 
 void KubeDoor::renew() {

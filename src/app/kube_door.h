@@ -1,6 +1,8 @@
 // The Kubernetes door as droverd opens it: its address, certificates, and who its callers are.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,6 +10,7 @@
 #include "control/authority.h"
 #include "control/controller.h"
 #include "kube/rest/server.h"
+#include "relay/dial.h"
 #include "tls/context.h"
 #include "wire/http_server.h"
 
@@ -17,6 +20,7 @@ struct KubeDoorOptions {
   std::string at;         // "host:port"; port 0: any, and the same one after a restart
   std::string state_dir;  // where that port is kept
   std::string host;       // this machine's name
+  relay::Dialer* dialer = nullptr;  // to nodes on other machines; null: there are none. Outlives stop()
   std::function<void(const std::string&)> say;
 };
 
@@ -44,6 +48,7 @@ class KubeDoor {
   std::shared_ptr<tls::Context> context_;
   std::unique_ptr<kube::Server> kube_;
   std::unique_ptr<wire::Server> server_;
+  std::atomic<std::uint16_t> port_{0};  // once it listens
 };
 
 }  // namespace drover::app

@@ -18,6 +18,7 @@
 #include "native/membership.h"
 #include "os/clock.h"
 #include "tls/certificate.h"
+#include "tls/signer.h"
 
 namespace drover::control {
 
@@ -59,6 +60,10 @@ class Authority {
   // Every certificate of that node, from now on; of that person, with his tokens.
   [[nodiscard]] Status revoke(const std::string& node);
   [[nodiscard]] Status revoke_user(const std::string& name);
+
+  // For tokens of service accounts: the authority's own hand, and what it is known by.
+  [[nodiscard]] Result<tls::Signer> signer() const { return tls::Signer::of(own_.key); }
+  [[nodiscard]] const std::string& certificate() const { return own_.certificate; }
 
   [[nodiscard]] bool is_revoked(const std::string& serial) const;
   [[nodiscard]] native::RevokedList revoked() const;

@@ -114,7 +114,8 @@ Status LiveController::begin() {
                            .epoch = epoch,
                            .started = wall,
                            .pulses = [this] { return sessions_->pulses(); },
-                           .heard = [this](JobId job) { keepalive_.heard(job, since_boot()); }},
+                           .heard = [this](JobId job) { keepalive_.heard(job, since_boot()); },
+                           .say = options_.say},
       *driver_, *follower_, ledger_, payloads_, *log_);
   snapshots_ = std::make_unique<Snapshots>(*follower_, ledger_, payloads_, *log_, r.snapshot, options_.say);
   follower_->start(*this);

@@ -57,10 +57,11 @@ void Follower::run() {
   }
 }
 
-void Follower::observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) {
+void Follower::observe(api::Observer& observer,
+                       const std::function<void(const Cluster&, Instant, std::uint64_t)>& begin) {
   const std::unique_lock lock(mutex_);  // the follower's thread changes nothing and tells nobody meanwhile
   CHECK(observer_ == nullptr);
-  begin(cluster_, now_);
+  begin(cluster_, now_, position_);
   observer_ = &observer;
 }
 

@@ -44,8 +44,10 @@ class Follower {
     return visit(cluster_, now_, position_);
   }
 
-  // As api::Service::observe.
-  void observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin);
+  // `begin` sees the cluster and the position of its last record, while nothing changes; `observer` is told
+  // of all that comes after.
+  void observe(api::Observer& observer,
+               const std::function<void(const Cluster&, Instant, std::uint64_t position)>& begin);
   // Passes on what a node says of a pod; any thread.
   void note(JobId job, std::vector<PodNote> notes);
 

@@ -7,6 +7,7 @@
 
 #include "base/proto.h"
 #include "control/accounts.h"
+#include "control/past.h"
 #include "domain/may.h"
 #include "domain/select.h"
 #include "engine/explain.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::size_t kRowsALock = 512;  // of a list, between two chances for the follower
 constexpr std::uint32_t kSpecField = 41;
+constexpr std::size_t kFactsReplayed = 20'000;  // as many changes as the Kubernetes door keeps of a resource
 
 api::Answer answered(const StepAnswer& answer) {
   if (const auto* refusal = std::get_if<Refusal>(&answer)) return *refusal;
@@ -264,7 +266,18 @@ void LiveService::wait_started(JobId job, Duration patience, std::function<void(
 }
 
 void LiveService::observe(api::Observer& observer, const std::function<void(const Cluster&, Instant)>& begin) {
-  follower_.observe(observer, begin);
+  follower_.observe(observer, [&](const Cluster& cluster, Instant now, std::uint64_t position) {
+    auto past = past_of(log_, position, kFactsReplayed);
+    if (!past) {  // readers from before the start are told what is left of it
+      options_.say("what happened lately can't be told again: " + past.error().message);
+      return begin(cluster, now);
+    }
+    begin(past->cluster, past->at);
+    for (const Past::Group& group : past->groups) {
+      for (const Event& fact : group.facts) past->cluster.apply(fact);
+      if (!group.facts.empty()) observer.changed(past->cluster, group.at, group.facts);
+    }
+  });
 }
 
 api::Waits LiveService::why_waiting(const Cluster& cluster, JobId id) {

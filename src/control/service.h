@@ -24,6 +24,7 @@ class LiveService final : public api::Service {
     Instant started;
     std::function<std::map<NodeId, api::NodePulse>()> pulses;
     std::function<void(JobId)> heard;  // of an allocation's client
+    std::function<void(const std::string&)> say;
   };
   LiveService(Options options, Driver& driver, Follower& follower, Ledger& ledger, Payloads& payloads, store::Log& log)
       : options_(std::move(options)), driver_(driver), follower_(follower), ledger_(ledger), payloads_(payloads),

@@ -20,7 +20,8 @@ void Snapshots::stop(bool last) {
   wake_.notify_all();
   if (!thread_.joinable()) return;
   thread_.join();
-  if (!last) return;
+  // The log's tail is worth more than a moment at the start: readers of changes go on in it (past.h).
+  if (!last || log_.head().position < newest_ + kWorthwhile) return;
   if (const auto written = write(); !written) say_("no last snapshot: " + written.error().message);
 }
 

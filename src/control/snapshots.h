@@ -35,6 +35,7 @@ class Snapshots {
   [[nodiscard]] std::vector<store::Hash> referred(const Cluster& cluster);
 
   static constexpr std::uint64_t kEvery = 20'000;  // records
+  static constexpr std::uint64_t kWorthwhile = 2'000;  // for one at the end
   Follower& follower_;
   Ledger& ledger_;
   Payloads& payloads_;

@@ -71,10 +71,12 @@ struct PodAttach {
 struct PodAttached {  // with `error` the connection is over
   std::string error;
   bool missing = false;  // no such container, or no such log: not found rather than bad
+  bool away = false;     // nobody was reached who knows: perhaps later
   template <class Self, class Visit>
   static void describe(Self& self, Visit& visit) {
     visit(1, "error", self.error);
     visit(2, "missing", self.missing);
+    visit(3, "away", self.away);
   }
 };
 

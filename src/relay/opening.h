@@ -12,6 +12,7 @@
 namespace drover::relay {
 
 inline constexpr std::string_view kStepStream = "step";  // asks with a StepAttach
+inline constexpr std::string_view kPodStream = "pod";    // asks with a PodAttach
 inline constexpr std::size_t kLongestOpening = 64U << 10U;
 
 // No uid: what a node says of its callers counts for nothing on another.

@@ -53,6 +53,8 @@ class Log {
   virtual Status write_snapshot(std::uint64_t position, std::string_view bytes, const std::vector<Hash>& payloads) = 0;
   // The newest snapshot that is whole; none when none was ever written.
   virtual Result<std::optional<Snapshot>> latest_snapshot() = 0;
+  // The other one that is kept, from which the log still goes on; none when there aren't two.
+  virtual Result<std::optional<Snapshot>> older_snapshot() = 0;
 
   // Drops records before `below`, and payloads used neither since nor by a kept snapshot. Errc::conflict
   // beyond what the older of the two snapshots covers: that one must be able to stand in.

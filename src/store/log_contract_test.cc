@@ -132,6 +132,7 @@ TYPED_TEST(LogContract, TheNewestSnapshotIsTheOneThatCounts) {
   EXPECT_FALSE(this->log().latest_snapshot()->has_value());
   this->fill(1, 10);
   ASSERT_TRUE(this->log().write_snapshot(4, "state at 4", {}));
+  EXPECT_FALSE(this->log().older_snapshot()->has_value());
   ASSERT_TRUE(this->log().write_snapshot(9, std::string(200'000, 's'), {}));
   const auto snapshot = this->log().latest_snapshot();
   ASSERT_TRUE(snapshot && snapshot->has_value());
@@ -139,6 +140,10 @@ TYPED_TEST(LogContract, TheNewestSnapshotIsTheOneThatCounts) {
   EXPECT_EQ((*snapshot)->bytes, std::string(200'000, 's'));
   EXPECT_EQ((*snapshot)->hash, this->all(10).front().previous);
   EXPECT_EQ((*snapshot)->warning, "");
+  const auto older = this->log().older_snapshot();
+  ASSERT_TRUE(older && older->has_value());
+  EXPECT_EQ((*older)->position, 4U);
+  EXPECT_EQ((*older)->bytes, "state at 4");
   EXPECT_FALSE(this->log().write_snapshot(9, "again", {}));
   EXPECT_FALSE(this->log().write_snapshot(11, "of the future", {}));
 }

@@ -7,6 +7,7 @@
 
 #include "os/clock.h"
 #include "tls/certificate.h"
+#include "tls/signer.h"
 #include "tls/channel.h"
 #include "tls/context.h"
 #include "tls/transport.h"
@@ -370,6 +371,24 @@ TEST(Tls, ASilentPeerHoldsUpNobodyElse) {
   wire::HttpClient stuck(wire::Endpoint::tcp("127.0.0.1", wire::local_port(listener.get())),
                          options);
   EXPECT_NE(stuck.call({}).error().message.find("did not finish"), std::string::npos);
+}
+
+TEST(Signer, KnowsItsOwnHandAlone) {
+  const Signer one = *Signer::of(*make_key());
+  const Signer other = *Signer::of(*make_key());
+  for (int i = 0; i < 300; ++i) {  // numbers of all lengths
+    const std::string bytes = "words " + std::to_string(i);
+    std::string signature = *one.sign(bytes);
+    ASSERT_EQ(signature.size(), 64U);
+    EXPECT_TRUE(one.is_mine(bytes, signature));
+    EXPECT_FALSE(other.is_mine(bytes, signature));
+    EXPECT_FALSE(one.is_mine(bytes + "!", signature));
+    signature[static_cast<std::size_t>(i) % 64] ^= 1;
+    EXPECT_FALSE(one.is_mine(bytes, signature));
+  }
+  EXPECT_FALSE(one.is_mine("", ""));
+  EXPECT_FALSE(one.is_mine("words", std::string(64, '\0')));
+  EXPECT_FALSE(Signer::of("rubbish"));
 }
 
 }  // namespace

@@ -4,8 +4,27 @@
 
 #include "base/check.h"
 #include "kube/json/parse.h"
+#include "kube/json/peek.h"
 #include "kube/json/print.h"
 #include "kube/schema/conform.h"
+
+namespace {
+
+// What is found in the printed text is what stands there.
+void check_peek(const drover::kube::Value& value, const drover::kube::Peek& peek) {
+  using namespace drover::kube;
+  CHECK(peek.json() == print(value));
+  CHECK(peek.text() == text(&value));
+  if (!value.is_object()) return;
+  for (const auto& entry : value.get_object()) {
+    const std::string_view key = entry.key();
+    std::string printed;
+    print_string(printed, key);
+    if (printed.size() == key.size() + 2) check_peek(entry.value(), peek.member(key));  // nothing in it is escaped
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace drover::kube;
@@ -16,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string printed = print(parsed->value);
   const auto again = parse(printed);
   CHECK(again.has_value() && same(*again, parsed->value));
+  check_peek(parsed->value, Peek(printed));
   FieldProblems problems;
   if (!conform(parsed->value, *Schema::built_in().kind("v1", "Pod"), problems)) return 0;
   (void)warnings(problems, FieldValidation::warn);

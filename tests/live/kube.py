@@ -46,14 +46,16 @@ def free_port():
     raise AssertionError("no free port")
 
 
-class KubeCluster(Cluster):
-    def __init__(self, yaml=YAML, **options):
-        super().__init__(f"kubernetes: 127.0.0.1:{free_port()}\n" + yaml, **options)
+class KubeDoor:
+    """Beside a Cluster, whose droverd opens the door."""
+    def find_kubectl(self):
         self.config = self.base / "kubeconfig"
         self.environment.update(KUBECONFIG=str(self.config), HOME=str(self.base))
         self.program = (kubectls() or ["kubectl"])[-1]
 
     def start_controller(self, wait=True):
+        if not hasattr(self, "config"):
+            self.find_kubectl()
         child = super().start_controller(wait)
         if wait and not self.config.exists():
             self.config.write_text(self.run("drover", "kubeconfig").stdout)
@@ -64,7 +66,8 @@ class KubeCluster(Cluster):
         text = self.config.read_text()
         field = lambda name: re.search(name + r": (\S+)", text).group(1)
         self.host, self.port = re.match(r"https://(.*):(\d+)", field("server")).groups()
-        self.tls = ssl.create_default_context(cadata=base64.b64decode(field("certificate-authority-data")).decode())
+        self.authority = base64.b64decode(field("certificate-authority-data")).decode()
+        self.tls = ssl.create_default_context(cadata=self.authority)
         with tempfile.NamedTemporaryFile(dir=self.base) as pem:
             pem.write(base64.b64decode(field("client-certificate-data")) + base64.b64decode(field("client-key-data")))
             pem.flush()
@@ -97,6 +100,12 @@ class KubeCluster(Cluster):
         if status != 200:
             raise AssertionError(f"GET {path}: {status} {body}")
         return body
+
+
+class KubeCluster(KubeDoor, Cluster):
+    def __init__(self, yaml=YAML, **options):
+        super().__init__(f"kubernetes: 127.0.0.1:{free_port()}\n" + yaml, **options)
+        self.find_kubectl()
 
 
 class Watch(threading.Thread):

@@ -1,8 +1,12 @@
 """The Kubernetes door: the real kubectls, watches that outlive droverd, refusals in an API server's words."""
+import base64
 import contextlib
+import http.client
 import json
 import os
 import random
+import signal
+import ssl
 import unittest
 
 from cluster import as_root
@@ -138,12 +142,43 @@ class Watching(unittest.TestCase):
                 self.assertGreaterEqual(watch.breaks, 3)
 
     def _check(self, seen, written):
-        """In order, each once. Of what an object went through while droverd was away, the last counts."""
+        """In order, each once, also of what was written just before droverd died."""
         versions = [version for _, _, version in seen]
         self.assertEqual(versions, sorted(set(versions)))
-        fold = lambda events: {name: kind != "DELETED" for kind, name in events}
-        self.assertEqual(fold([event[:2] for event in seen]), fold(written))
-        self.assertGreaterEqual(len(seen), len(written) * 3 // 4)
+        self.assertEqual([event[:2] for event in seen], written)
+
+    def test_each_change_of_one_object_is_told_after_restarts(self):
+        with KubeCluster(nodes=[]) as cluster:
+            first = cluster.get(self.PATH)["metadata"]["resourceVersion"]
+            cluster.api("POST", self.PATH, config_map("one", n="0"))
+            patch = lambda n: cluster.api("PATCH", f"{self.PATH}/one", {"data": {"n": str(n)}},
+                                          {"Content-Type": "application/merge-patch+json"})
+            for n in range(1, 21):
+                self.assertEqual(patch(n)[0], 200)
+            cluster.kill("droverd")
+            cluster.start_controller()
+            for n in range(21, 31):
+                self.assertEqual(patch(n)[0], 200)
+            cluster.api("DELETE", f"{self.PATH}/one")
+            cluster.kill("droverd", signal.SIGTERM)
+            cluster.start_controller()
+            self.assertEqual(cluster.api("POST", self.PATH, config_map("one", n="again"))[0], 201)
+            seen = self._from(cluster, first, 33)
+            self.assertEqual([event["object"]["data"]["n"] for event in seen],
+                             [*map(str, range(31)), "30", "again"])
+            self.assertEqual([event["type"] for event in seen], ["ADDED"] + ["MODIFIED"] * 30 + ["DELETED", "ADDED"])
+            versions = [int(event["object"]["metadata"]["resourceVersion"]) for event in seen]
+            self.assertEqual(versions, sorted(set(versions)))
+            # From the middle, exactly what follows.
+            self.assertEqual(self._from(cluster, versions[7], 25), seen[8:])
+            # What was told before isn't an event of now.
+            self.assertEqual(cluster.get("/api/v1/events")["items"], [])
+
+    def _from(self, cluster, version, count):
+        with contextlib.closing(cluster.connection()) as connection:
+            connection.request("GET", f"{self.PATH}?watch=1&resourceVersion={version}&timeoutSeconds=20")
+            answer = connection.getresponse()
+            return [json.loads(answer.readline()) for _ in range(count)]
 
     def _change(self, cluster, chance, connection):
         """One change that was answered, as a watcher must see it."""
@@ -177,6 +212,27 @@ class Watching(unittest.TestCase):
             cluster.api("DELETE", f"{self.PATH}/x")
             cluster.until(lambda: len(watch.events) == 4, "four events")
             self.assertEqual([kind for kind, _, _ in watch.stop()], ["ADDED", "DELETED", "ADDED", "DELETED"])
+
+    def test_slurms_jobs_are_told_of_to_who_looks(self):
+        path = "/api/v1/namespaces/slurm-jobs/pods"
+        with KubeCluster() as cluster:
+            before = cluster.get("/api/v1/namespaces")["metadata"]["resourceVersion"]
+            first = cluster.wrap("true", "--mem=50M")
+            cluster.ended(first)
+            phases = {p["metadata"]["name"]: p["status"]["phase"] for p in cluster.get(path)["items"]}
+            self.assertEqual(phases, {f"job-{first}": "Succeeded"})
+            watch = Watch(cluster, path, before)
+            cluster.until(lambda: watch.events, "what nobody had looked at")
+            second = cluster.wrap("true", "--mem=50M")
+            names = lambda: [name for _, name, _ in watch.events]
+            cluster.until(lambda: names().count(f"job-{second}") >= 3, "it waits, runs and ends before a watcher's eyes")
+            cluster.kill("droverd")
+            cluster.start_controller()
+            third = cluster.wrap("true", "--mem=50M")
+            cluster.until(lambda: f"job-{third}" in names(), "the watch goes on")
+            seen = watch.stop()
+            self.assertEqual([version for _, _, version in seen], sorted({version for _, _, version in seen}))
+            self.assertEqual([kind for kind, _, _ in seen].count("ADDED"), 3)
 
     def test_a_version_from_long_ago_is_gone_and_one_to_come_too_large(self):
         with KubeCluster(nodes=[]) as cluster:
@@ -265,6 +321,140 @@ class Refusals(unittest.TestCase):
             self.assertEqual(nobody("get", "configmap", "x", "-o", "name").stdout.strip(), "configmap/x")
             self.assertEqual(nobody("auth", "can-i", "create", "pods").stdout.strip(), "yes")
             self.assertRegex(nobody("auth", "can-i", "create", "pods", "-n", "default").stdout, "^no")
+
+
+class Accounts(unittest.TestCase):
+    """Programs with tokens."""
+
+    SPACE = "/api/v1/namespaces/default"
+
+    def ask(self, cluster, token, method, path, body=None, scheme="Bearer"):
+        """As somebody who has nothing but a token."""
+        context = ssl.create_default_context(cadata=cluster.authority)
+        with contextlib.closing(http.client.HTTPSConnection(cluster.host, int(cluster.port), context=context,
+                                                            timeout=20)) as connection:
+            return cluster.api(method, path, body, {"Authorization": f"{scheme} {token}"}, connection)
+
+    def token(self, cluster, account="robot", **spec):
+        status, made = cluster.api("POST", f"{self.SPACE}/serviceaccounts/{account}/token",
+                                   {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": spec})
+        self.assertEqual(status, 201, made)
+        return made["status"]["token"]
+
+    def make(self, cluster, role=None):
+        notes = {"annotations": {"drover.dev/role": role}} if role else {}
+        status, made = cluster.api("POST", f"{self.SPACE}/serviceaccounts", {"metadata": {"name": "robot", **notes}})
+        self.assertEqual(status, 201, made)
+
+    def test_a_token_may_what_its_accounts_role_says(self):
+        with KubeCluster(nodes=[]) as cluster:
+            self.make(cluster)
+            token = self.token(cluster)
+            ask = lambda *words: self.ask(cluster, token, *words)
+            review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
+            status, who = ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review)
+            self.assertEqual((status, who["status"]["userInfo"]["username"]),
+                             (201, "system:serviceaccount:default:robot"))
+            status, refused = ask("GET", f"{self.SPACE}/pods")
+            self.assertEqual(status, 403)
+            self.assertIn('User "system:serviceaccount:default:robot" cannot list resource "pods"', refused["message"])
+            self.assertEqual(ask("GET", "/api/v1/nodes")[0], 403)
+            role = lambda word: cluster.api("PATCH", f"{self.SPACE}/serviceaccounts/robot",
+                                            {"metadata": {"annotations": {"drover.dev/role": word}}},
+                                            {"Content-Type": "application/merge-patch+json"})
+            role("view")
+            self.assertEqual([ask("GET", path)[0] for path in
+                              (f"{self.SPACE}/pods", "/api/v1/nodes", f"{self.SPACE}/secrets", "/api/v1/pods",
+                               "/api/v1/namespaces/kube-system/pods", "/api/v1/namespaces/slurm-jobs/pods")],
+                             [200, 200, 403, 403, 403, 403])
+            self.assertEqual(ask("POST", f"{self.SPACE}/configmaps", config_map("x"))[0], 403)
+            role("edit")
+            self.assertEqual(ask("POST", f"{self.SPACE}/configmaps", config_map("x"))[0], 201)
+            if "  token" in cluster.kubectl("create", "--help").stdout:  # since 1.24
+                printed = cluster.kubectl("create", "token", "robot", "--duration=20m").stdout.strip()
+                self.assertEqual(self.ask(cluster, printed, "GET", f"{self.SPACE}/configmaps/x")[0], 200)
+                options = ("--token", printed, "--kubeconfig", "/dev/null", "--server",
+                           f"https://{cluster.host}:{cluster.port}", "--insecure-skip-tls-verify")
+                self.assertEqual(cluster.kubectl("auth", "can-i", "create", "pods", *options).stdout, "yes\n")
+                self.assertIn("no", cluster.kubectl("auth", "can-i", "create", "nodes", *options, check=False).stdout)
+            status, pod = ask("POST", f"{self.SPACE}/pods", {**OneLedger.POD, "metadata": {"name": "its"}})
+            self.assertEqual((status, pod["spec"]["securityContext"]["runAsUser"]), (201, NOBODY), pod)
+            self.assertEqual(cluster.run("squeue", "-h", "-o", "%u").stdout, "nobody\n")
+            self.assertEqual(ask("DELETE", f"{self.SPACE}/pods/its")[0], 200)
+            self.assertEqual(ask("POST", "/api/v1/namespaces", {"metadata": {"name": "more"}})[0], 403)
+            cluster.kubectl("create", "namespace", "theirs")
+            self.assertEqual(ask("GET", "/api/v1/namespaces/theirs/pods")[0], 403)
+            cluster.kubectl("annotate", "namespace", "theirs",
+                            "drover.dev/members=ann,system:serviceaccount:default:robot")
+            self.assertEqual(ask("GET", "/api/v1/namespaces/theirs/pods")[0], 200)
+            cluster.kill("droverd")
+            cluster.start_controller()
+            self.assertEqual(ask("GET", f"{self.SPACE}/pods")[0], 200)
+            cluster.until(lambda: cluster.api("GET", "/api/v1/namespaces/theirs/serviceaccounts/default")[0] == 200,
+                          "every namespace has its account")
+
+    def test_what_is_no_good_token_is_a_401(self):
+        with KubeCluster(nodes=[]) as cluster:
+            self.make(cluster, "edit")
+            token = self.token(cluster)
+            pods = f"{self.SPACE}/pods"
+            self.assertEqual(self.ask(cluster, token, "GET", pods)[0], 200)
+            head, body, signature = token.split(".")
+            padded = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+            padded["sub"] = "system:serviceaccount:default:default"
+            other = base64.urlsafe_b64encode(json.dumps(padded).encode()).decode().rstrip("=")
+            for bad in ("", "rubbish", f"{head}.{other}.{signature}", f"{head}.{body}.", token[:-2]):
+                self.assertEqual(self.ask(cluster, bad, "GET", pods)[0], 401, bad)
+            self.assertEqual(self.ask(cluster, token, "GET", pods, scheme="Basic")[0], 401)
+            elsewhere = self.token(cluster, audiences=["vault"])
+            self.assertEqual(self.ask(cluster, elsewhere, "GET", pods)[0], 401)
+            review = lambda token, *audiences: cluster.api(
+                "POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+                {"kind": "TokenReview", "spec": {"token": token, "audiences": list(audiences)}})[1]["status"]
+            self.assertEqual(review(elsewhere, "vault")["user"]["username"], "system:serviceaccount:default:robot")
+            self.assertEqual(review(elsewhere)["error"], "the token is for another audience")
+            status, refused = cluster.api("POST", f"{self.SPACE}/serviceaccounts/robot/token",
+                                          {"kind": "TokenRequest", "spec": {"expirationSeconds": 5}})
+            self.assertEqual((status, refused["details"]["causes"][0]["field"]), (422, "spec.expirationSeconds"))
+            pod = {"metadata": {"name": "p"},
+                   "spec": {"serviceAccountName": "robot", "containers": [{"name": "c", "image": "busybox"}]}}
+            status, pod = cluster.api("POST", pods, pod)
+            self.assertEqual(status, 201, pod)
+            path = "/var/run/secrets/kubernetes.io/serviceaccount"
+            self.assertEqual([mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]], [path])
+            bound = self.token(cluster, boundObjectRef={"kind": "Pod", "apiVersion": "v1", "name": "p"})
+            self.assertEqual(self.ask(cluster, bound, "GET", pods)[0], 200)
+            cluster.api("DELETE", f"{pods}/p")
+            cluster.until(lambda: self.ask(cluster, bound, "GET", pods)[0] == 401, "its token ends with the pod")
+            # An account of the same name is another one.
+            cluster.api("DELETE", f"{self.SPACE}/serviceaccounts/robot")
+            self.assertEqual(self.ask(cluster, token, "GET", pods)[0], 401)
+            self.make(cluster, "edit")
+            self.assertEqual(self.ask(cluster, token, "GET", pods)[0], 401)
+
+    @as_root
+    def test_certificates_of_a_person_are_revoked(self):
+        with KubeCluster(nodes=[]) as cluster:
+            text = cluster.run("drover", "kubeconfig", user=NOBODY).stdout
+            (cluster.base / "his").write_text(text)
+            get = lambda: cluster.run(cluster.program, "get", "nodes", check=False,
+                                      env={"KUBECONFIG": str(cluster.base / "his")})
+            self.assertEqual(get().returncode, 0)
+            cluster.run("drover", "user", "revoke", "nobody")
+            self.assertNotEqual(get().returncode, 0)
+            self.assertEqual(cluster.kubectl("get", "nodes").returncode, 0)
+            (cluster.base / "his").write_text(cluster.run("drover", "kubeconfig", user=NOBODY).stdout)
+            self.assertEqual(get().returncode, 0)
+
+    def test_bodies_in_yaml(self):
+        with KubeCluster(nodes=[]) as cluster:
+            post = lambda text: cluster.api("POST", f"{self.SPACE}/configmaps", text,
+                                            {"Content-Type": "application/yaml"})
+            status, made = post("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\ndata:\n  a: |\n    two\n    lines\n")
+            self.assertEqual((status, made["data"]), (201, {"a": "two\nlines\n"}), made)
+            status, refused = post("kind: ConfigMap\nmetadata: &m {name: z}\nmore: *m\n")
+            self.assertEqual(status, 400)
+            self.assertIn("anchors and aliases are not served", refused["message"])
 
 
 class Owners(unittest.TestCase):

@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "agent/pod/log.h"
+#include "base/resume.h"
 #include "os/file.h"
 #include "os/socket.h"
 
@@ -63,21 +64,44 @@ void PodStreams::admit() {
     auto accepted = accept_connection(listening_.get());
     if (!accepted) continue;
     const auto peer = peer_of(accepted->get());
-    if (!peer || (peer->uid != 0 && peer->uid != ::geteuid()) || visitors_ >= kMostVisitors) continue;
-    ++visitors_;
-    const std::lock_guard lock(mutex_);
-    std::erase_if(threads_, [this](std::thread& thread) {
-      if (std::erase(left_, thread.get_id()) == 0) return false;
-      thread.join();
-      return true;
-    });
-    threads_.emplace_back([this, socket = std::make_shared<Fd>(std::move(*accepted))] {
-      serve(std::move(*socket));
-      --visitors_;
-      const std::lock_guard done(mutex_);
-      left_.push_back(std::this_thread::get_id());
-    });
+    if (peer && (peer->uid == 0 || peer->uid == ::geteuid())) begin(std::move(*accepted));
   }
+}
+
+bool PodStreams::begin(Fd socket) {
+  const std::lock_guard lock(mutex_);
+  if (visitors_ >= kMostVisitors) return false;
+  ++visitors_;
+  std::erase_if(threads_, [this](std::thread& thread) {
+    if (std::erase(left_, thread.get_id()) == 0) return false;
+    thread.join();
+    return true;
+  });
+  threads_.emplace_back([this, socket = std::make_shared<Fd>(std::move(socket))] {
+    serve(std::move(*socket));
+    --visitors_;
+    const std::lock_guard done(mutex_);
+    left_.push_back(std::this_thread::get_id());
+  });
+  return true;
+}
+
+// He is carried to and from one end of a pair of sockets; the other is served like a local one.
+void PodStreams::take(relay::Pump& pump, relay::Arrival arrival) {
+  if (arrival.who.kind != tls::Identity::Kind::controller) {
+    return relay::refuse(pump, std::move(arrival), {.error = "only the controller opens streams of pods"});
+  }
+  std::array<int, 2> ends{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
+    return relay::refuse(pump, std::move(arrival), {.error = system_error(errno, "socketpair").message, .again = true});
+  }
+  Fd near(ends[0]);
+  const std::string ask = frame(arrival.opening.ask);  // fits: openings are shorter than a socket's room
+  if (::send(near.get(), ask.data(), ask.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(ask.size()) ||
+      !begin(Fd(ends[1]))) {
+    return relay::refuse(pump, std::move(arrival), {.error = "too many streams of pods are open", .again = true});
+  }
+  relay::join(pump, std::move(arrival), std::move(near), "");
 }
 
 void PodStreams::serve(Fd socket) {

@@ -11,6 +11,7 @@
 
 #include "agent/pod/conversation.h"
 #include "agent/pod/directory.h"
+#include "relay/door.h"
 
 namespace drover::agent {
 
@@ -41,9 +42,15 @@ class PodStreams {
   PodStreams& operator=(const PodStreams&) = delete;
   ~PodStreams();  // ends all of them
 
+  // Somebody from another machine, whose opening asks with a PodAttach; `pump` carries his bytes. From any
+  // thread.
+  void take(relay::Pump& pump, relay::Arrival arrival);
+
  private:
   explicit PodStreams(PodStreamOptions options) : options_(std::move(options)) {}
   void admit();
+  // False: too many are here.
+  bool begin(Fd socket);
   void serve(Fd socket);
   void serve_log(const PodTarget& target, const PodAttach& wish, Conversation& with) const;
   static void serve_port(const PodTarget& target, const PodAttach& wish, Conversation& with);

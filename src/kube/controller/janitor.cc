@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/json/parse.h"
 #include "kube/rest/body.h"
 #include "kube/rest/kept.h"
 #include "kube/rest/metadata_fill.h"
@@ -13,23 +14,25 @@ namespace {
 constexpr std::size_t kAtOnce = 5000;
 constexpr std::int64_t kGrace = 30;
 
-bool is_leaving(const Entry& entry) { return !text_at(entry.value, "metadata.deletionTimestamp").empty(); }
+bool is_leaving(const Entry& entry) { return entry.look().at("metadata.deletionTimestamp").given(); }
+
+Array list_at(const Entry& entry, std::string_view path) {
+  const Peek list = entry.look().at(path);
+  if (list.empty()) return {};
+  auto read = parse(list.json());
+  return read && read->is_array() ? std::move(read->get_array()) : Array();
+}
 
 bool has_finalizer(const Entry& entry, std::string_view name) {
-  const Array* list = array_at(entry.value, "metadata.finalizers");
-  return list != nullptr && std::ranges::any_of(*list, [&](const Value& one) { return text(&one) == name; });
+  return std::ranges::any_of(list_at(entry, "metadata.finalizers"),
+                             [&](const Value& one) { return text(&one) == name; });
 }
 
-bool has_finalizers(const Entry& entry) {
-  const Array* list = array_at(entry.value, "metadata.finalizers");
-  return list != nullptr && !list->empty();
-}
+bool has_finalizers(const Entry& entry) { return !entry.look().at("metadata.finalizers").empty(); }
 
 std::vector<std::string> owners_of(const Entry& entry) {
   std::vector<std::string> uids;
-  const Array* list = array_at(entry.value, "metadata.ownerReferences");
-  if (list == nullptr) return uids;
-  for (const Value& one : *list) uids.emplace_back(text(member(one, "uid")));
+  for (const Value& one : list_at(entry, "metadata.ownerReferences")) uids.emplace_back(text(member(one, "uid")));
   return uids;
 }
 
@@ -92,7 +95,7 @@ void Janitor::look(bool at_everything) {
 
 void Janitor::note(const std::string& table, const Change& change) {
   const Place place{.table = table, .name = change.now->name};
-  const std::string uid(text_at(change.now->value, "metadata.uid"));
+  const std::string uid = change.now->look().at("metadata.uid").text();
   const std::vector<std::string> were = forget_owners(place);
   const EntryPtr current = context_.store.get(table, change.now->name);
   if (change.kind == ChangeKind::removed) {
@@ -139,6 +142,9 @@ void Janitor::tend(const std::string& table, const Entry& entry) {
     if (table == "namespaces") tend_namespace(entry);
   } else if (owners_.contains({.table = table, .name = entry.name})) {
     tend_dependent(table, entry);
+  } else if (table == "namespaces") {
+    const ObjectName account{.space = entry.name.name, .name = std::string(kUsualAccount)};
+    if (!context_.store.get("serviceaccounts", account)) ask(wish_for_account(context_, account.space));
   }
 }
 
@@ -181,7 +187,7 @@ void Janitor::tend_owner(const std::string& table, const Entry& entry) {
   const bool orphan = has_finalizer(entry, "orphan");
   const bool foreground = has_finalizer(entry, "foregroundDeletion");
   if (!orphan && !foreground) return;
-  const std::string uid(text_at(entry.value, "metadata.uid"));
+  const std::string uid = entry.look().at("metadata.uid").text();
   const auto found = owned_by_.find(uid);
   bool waits = false;
   const std::set<Place> dependents = found == owned_by_.end() ? std::set<Place>{} : found->second;
@@ -193,7 +199,7 @@ void Janitor::tend_owner(const std::string& table, const Entry& entry) {
       if (!is_leaving(*dependent)) remove(place.table, *dependent);
       continue;
     }
-    Value freed = dependent->value;
+    Value freed = dependent->value();
     Object& metadata = freed.as_object()["metadata"].as_object();
     Array& owners = metadata["ownerReferences"].as_array();
     owners.erase(std::remove_if(owners.begin(), owners.end(),
@@ -203,7 +209,7 @@ void Janitor::tend_owner(const std::string& table, const Entry& entry) {
     ask(wish_to_put(context_, place.table, *dependent, freed));
   }
   if (waits) return;  // it is looked at again when they have changed
-  Value freed = entry.value;
+  Value freed = entry.value();
   erase_finalizer(freed, orphan ? "orphan" : "foregroundDeletion");
   const Array* left = array_at(freed, "metadata.finalizers");
   if (table != "pods" && table != "namespaces" && (left == nullptr || left->empty())) {
@@ -224,7 +230,7 @@ bool Janitor::owner_is_there(const std::string& space, const Value& reference) c
     const EntryPtr owner = context_.store.get(
         store_table(resource),
         {.space = resource.namespaced ? space : "", .name = std::string(text(member(reference, "name")))});
-    return owner && text_at(owner->value, "metadata.uid") == text(member(reference, "uid"));
+    return owner && owner->look().at("metadata.uid").text() == text(member(reference, "uid"));
   }
   return true;
 }
@@ -232,15 +238,15 @@ bool Janitor::owner_is_there(const std::string& space, const Value& reference) c
 // One whose owners are all gone goes too.
 void Janitor::tend_dependent(const std::string& table, const Entry& entry) {
   if (is_leaving(entry)) return;
-  const Array* owners = array_at(entry.value, "metadata.ownerReferences");
-  if (owners == nullptr || owners->empty()) return;
+  const Array owners = list_at(entry, "metadata.ownerReferences");
+  if (owners.empty()) return;
   const auto is_there = [&](const Value& reference) { return owner_is_there(entry.name.space, reference); };
-  if (std::ranges::none_of(*owners, is_there)) remove(table, entry);
+  if (std::ranges::none_of(owners, is_there)) remove(table, entry);
 }
 
 void Janitor::remove(const std::string& table, const Entry& entry) {
   if (table == "pods" || has_finalizers(entry)) {
-    Value leaving = entry.value;
+    Value leaving = entry.value();
     mark_deleted(leaving, context_.now(), integer_at(leaving, "spec.terminationGracePeriodSeconds").value_or(kGrace));
     ask(wish_to_put(context_, table, entry, leaving));
     return;

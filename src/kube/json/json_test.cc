@@ -2,7 +2,9 @@
 
 #include "kube/json/field_problems.h"
 #include "kube/json/parse.h"
+#include "kube/json/peek.h"
 #include "kube/json/print.h"
+#include "kube/json/yaml.h"
 
 namespace drover::kube {
 namespace {
@@ -92,6 +94,53 @@ TEST(FieldProblems, AreErrorsWarningsOrNothing) {
   EXPECT_EQ(field_validation("Strict"), FieldValidation::strict);
   EXPECT_EQ(field_validation(""), FieldValidation::warn);
   EXPECT_EQ(field_validation("strict"), std::nullopt);
+}
+
+TEST(Peek, FindsWhatIsPrinted) {
+  const std::string json = print(*parse(
+      R"({"a":{"b":"x\"y","list":[{"b":1},"],"],"empty":[],"none":null,"deep":{"a":{"b":"z"}}},)"
+      R"("b":"last","n":12,"t":true})"));
+  const Peek all(json);
+  EXPECT_EQ(all.at("a.b").text(), "x\"y");
+  EXPECT_EQ(all.at("a.deep.a.b").text(), "z");
+  EXPECT_EQ(all.member("b").text(), "last");
+  EXPECT_EQ(all.at("a.list").json(), R"([{"b":1},"],"])");
+  EXPECT_EQ(all.member("n").json(), "12");
+  EXPECT_EQ(all.member("t").json(), "true");
+  EXPECT_EQ(all.member("n").text(), "");
+  for (const char* path : {"c", "a.c", "b.c", "a.list.b", "n.x"}) EXPECT_FALSE(all.at(path).given()) << path;
+  for (const char* path : {"a.empty", "a.none", "a.gone"}) EXPECT_TRUE(all.at(path).empty()) << path;
+  EXPECT_FALSE(all.at("a.list").empty());
+  EXPECT_FALSE(Peek("").member("a").given());
+}
+
+std::string from_yaml(const std::string& yaml) {
+  const auto parsed = parse_yaml(yaml, {.bytes = 1000, .depth = 5});
+  return parsed ? print(parsed->value) : "error: " + parsed.error().message;
+}
+
+TEST(Yaml, ReadsManifests) {
+  EXPECT_EQ(from_yaml("kind: Pod\nspec:\n  list:\n  - a: 1\n    b: \"1\"\n  - [x, {y: null}]\n"),
+            R"({"kind":"Pod","spec":{"list":[{"a":1,"b":"1"},["x",{"y":null}]]}})");
+  EXPECT_EQ(from_yaml("a: |\n  two\n  lines\nb: >-\n  one\n  line\n"), R"({"a":"two\nlines\n","b":"one line"})");
+  EXPECT_EQ(from_yaml("{a: yes, b: Off, c: ~, d: , e: 0644, f: 0x1F, g: -3, h: 1.5, i: 1e3, j: 1.2.3, k: 08x}"),
+            R"({"a":true,"b":false,"c":null,"d":null,"e":420,"f":31,"g":-3,"h":1.5,"i":1000,"j":"1.2.3","k":"08x"})");
+  EXPECT_EQ(from_yaml("['yes', '012', 18446744073709551615, -9223372036854775808, 99999999999999999999]"),
+            R"(["yes","012",18446744073709551615,-9223372036854775808,100000000000000000000])");
+}
+
+TEST(Yaml, SaysWhatIsWrong) {
+  EXPECT_EQ(from_yaml(""), "error: it is empty");
+  EXPECT_EQ(from_yaml("a: 1\n---\nb: 2\n"), "error: only one document may stand in it");
+  EXPECT_EQ(from_yaml("a: &x 1\nb: *x\n"), "error: line 1: anchors and aliases are not served");
+  EXPECT_EQ(from_yaml("? [a]\n: 1\n"), "error: line 1: a key is no text");
+  EXPECT_EQ(from_yaml("[[[[[[1]]]]]]"), "error: line 1: exceeded max depth");
+  EXPECT_EQ(from_yaml("a: [1\nb: 2").substr(0, 12), "error: line ");
+  EXPECT_EQ(from_yaml("a: \"\xff\"").substr(0, 6), "error:");
+  EXPECT_EQ(from_yaml(std::string(1001, ' ')), "error: limit is 1000");
+  const auto twice = parse_yaml("a:\n- b: 1\n- b: 1\n  c: {d: 1, d: 2}\n  b: 3\n");
+  ASSERT_TRUE(twice);
+  EXPECT_EQ(twice->duplicates, (std::vector<std::string>{"a[1].c.d", "a[1].b"}));
 }
 
 }  // namespace

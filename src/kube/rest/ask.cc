@@ -32,7 +32,7 @@ Value deleted_status(const Resource& resource, const Entry& entry) {
   Object details{{"name", entry.name.name}};
   if (!resource.group.empty()) details["group"] = resource.group;
   details["kind"] = resource.name;
-  details["uid"] = text_at(entry.value, "metadata.uid");
+  details["uid"] = entry.look().at("metadata.uid").text();
   return Object{
       {"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Object{}}, {"status", "Success"}, {"details", details}};
 }

@@ -12,6 +12,7 @@
 #include "kube/rest/user.h"
 #include "kube/store/store.h"
 #include "kube/stream/serve.h"
+#include "kube/token/token.h"
 #include "wire/http_server.h"
 
 namespace drover::kube {
@@ -34,6 +35,7 @@ struct Context {
   Caller self;  // the controller's own identity, in whose name documents are kept
   std::function<Instant()> now;
   StreamSite streams;  // how nodes are reached
+  TokenKeys keys;
 };
 
 // Answers with an object, in the form that was asked for.

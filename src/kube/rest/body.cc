@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "kube/json/field_problems.h"
 #include "kube/json/parse.h"
+#include "kube/json/yaml.h"
 #include "kube/protobuf/decode.h"
 #include "kube/rest/route.h"
 #include "kube/schema/conform.h"
@@ -11,13 +12,14 @@ namespace drover::kube {
 namespace {
 
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
-constexpr std::string_view kAccepted = "application/json, application/vnd.kubernetes.protobuf";
+constexpr std::string_view kYaml = "application/yaml";
+constexpr std::string_view kAccepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
-Failure unreadable(std::string_view kind, const Error& error, std::string_view body) {
+Failure unreadable(std::string_view kind, std::string_view form, const Error& error, std::string_view body) {
   if (error.code == Errc::exhausted) return too_large("Request entity too large: " + error.message);
   constexpr std::size_t kShown = 200;
   return bad_request("the object provided is unrecognized (must be of type " + std::string(kind) +
-                     "): couldn't get version/kind; json parse error: " + error.message + " (" +
+                     "): couldn't get version/kind; " + std::string(form) + " parse error: " + error.message + " (" +
                      printable(body.substr(0, kShown)) + ")");
 }
 
@@ -91,9 +93,10 @@ Outcome<Body> read_body(const wire::Request& request, const wire::Target& target
     Value decoded = TRY(from_protobuf(request.body, api_version, kind));
     return conformed(std::move(decoded), target, api_version, kind, {});
   }
-  if (!media.empty() && media != "application/json") return unknown_media_type(kAccepted);
-  auto parsed = parse_noting_duplicates(request.body, {.bytes = kMostBytes});
-  if (!parsed) return unreadable(kind, parsed.error(), request.body);
+  if (!media.empty() && media != "application/json" && media != kYaml) return unknown_media_type(kAccepted);
+  auto parsed = media == kYaml ? parse_yaml(request.body, {.bytes = kMostBytes})
+                               : parse_noting_duplicates(request.body, {.bytes = kMostBytes});
+  if (!parsed) return unreadable(kind, media == kYaml ? "yaml" : "json", parsed.error(), request.body);
   if (!parsed->value.is_object()) return bad_request("the body is no object");
   if (auto wrong = check_kind(parsed->value, api_version, kind)) return *wrong;
   return conformed(std::move(parsed->value), target, api_version, kind, std::move(parsed->duplicates));

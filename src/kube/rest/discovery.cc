@@ -159,4 +159,9 @@ Value aggregated(bool core, Discovery version) {
       {"kind", "APIGroupDiscoveryList"}, {"apiVersion", api}, {"metadata", Object{}}, {"items", std::move(items)}};
 }
 
+std::string discovery_type(Discovery version) {
+  const std::string name = version == Discovery::v2 ? "v2" : "v2beta1";
+  return "application/json;g=apidiscovery.k8s.io;v=" + name + ";as=APIGroupDiscoveryList";
+}
+
 }  // namespace drover::kube

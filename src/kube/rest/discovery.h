@@ -17,6 +17,7 @@ namespace drover::kube {
 [[nodiscard]] std::optional<Value> resource_list(std::string_view group, std::string_view version);  // /api/v1 ...
 // All groups at once; `core`: those below /api, else those below /apis.
 [[nodiscard]] Value aggregated(bool core, Discovery version);
+[[nodiscard]] std::string discovery_type(Discovery version);  // the content type of that
 
 inline constexpr std::string_view kServedVersion = "v1.33.0+drover";
 

@@ -23,7 +23,7 @@ std::uint64_t first_version() {
 }
 
 Value event_of(const Notice& notice, const ObjectName& name, Instant first, Instant last, std::int64_t count) {
-  const Value& about = notice.about->value;
+  const Value about = notice.about->value();
   Object involved{{"kind", text(member(about, "kind"))},
                   {"apiVersion", text(member(about, "apiVersion"))},
                   {"name", notice.about->name.name},
@@ -62,7 +62,7 @@ void Ephemera::tell(const Notice& notice, Instant now) {
   const std::lock_guard lock(mutex_);
   const std::string space = notice.about->name.space.empty() ? "default" : notice.about->name.space;
   const std::string key = notice.resource + "\n" + space + "\n" + notice.about->name.name + "\n" +
-                          std::string(text_at(notice.about->value, "metadata.uid")) + "\n" + notice.container + "\n" +
+                          notice.about->look().at("metadata.uid").text() + "\n" + notice.container + "\n" +
                           notice.reason + "\n" + notice.message;
   Line& line = lines_[key];
   EntryPtr known = line.count > 0 ? store_.get(kEvents, line.name) : nullptr;
@@ -71,7 +71,7 @@ void Ephemera::tell(const Notice& notice, Instant now) {
     line.count = 0;
   }
   ++line.count;
-  Value event = known ? known->value : event_of(notice, line.name, now, now, 1);
+  Value event = known ? known->value() : event_of(notice, line.name, now, now, 1);
   event.as_object()["count"] = line.count;
   event.as_object()["lastTimestamp"] = time_text(now);
   said_[line.name] = now;
@@ -93,7 +93,7 @@ void Ephemera::renew_lease(const std::string& node, Instant now) {
   const std::lock_guard lock(mutex_);
   const ObjectName name{.space = "kube-node-lease", .name = node};
   const EntryPtr known = store_.get(kLeases, name);
-  Value lease = known ? known->value
+  Value lease = known ? known->value()
                       : Value(Object{{"kind", "Lease"},
                                      {"apiVersion", "coordination.k8s.io/v1"},
                                      {"metadata", Object{{"name", node},

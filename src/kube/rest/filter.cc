@@ -38,22 +38,33 @@ std::string_view place_of(std::string_view field) {
   return field;
 }
 
+// Of what is printed; a member that isn't there is "", or what it stands for then.
 std::string value_of(const Entry& entry, std::string_view field) {
   if (field == "metadata.name") return entry.name.name;
   if (field == "metadata.namespace") return entry.name.space;
-  const Value* value = at(entry.value, place_of(field));
-  if (value == nullptr && field.starts_with("regarding.")) {
-    value = at(entry.value, "involvedObject." + std::string(field.substr(10)));
+  Peek value = entry.look().at(place_of(field));
+  if (!value.given() && field.starts_with("regarding.")) {
+    value = entry.look().at("involvedObject." + std::string(field.substr(10)));
   }
-  if (value != nullptr && value->is_bool()) return value->get_bool() ? "true" : "false";
-  if (value == nullptr && (field == "spec.unschedulable" || field == "spec.hostNetwork")) return "false";
-  return std::string(text(value));
+  if (value.json() == "true" || value.json() == "false") return std::string(value.json());
+  if (!value.given() && (field == "spec.unschedulable" || field == "spec.hostNetwork")) return "false";
+  return value.text();
 }
 
 }  // namespace
 
 bool Filter::wants(const Entry& entry) const {
-  if (!labels.matches(object_at(entry.value, "metadata.labels"))) return false;
+  if (!labels.everything()) {
+    const Peek given = entry.look().at("metadata.labels");
+    std::string value;
+    const auto look_up = [&](std::string_view key) -> std::optional<std::string_view> {
+      const Peek label = given.member(key);
+      if (!label.given()) return std::nullopt;
+      value = label.text();
+      return value;
+    };
+    if (!labels.matches_by(look_up)) return false;
+  }
   return fields.matches([&](std::string_view field) { return value_of(entry, field); });
 }
 

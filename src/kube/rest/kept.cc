@@ -18,10 +18,10 @@ constexpr std::int64_t kGrace = 30;
 SubmitRules rules_of(const Context& context, const std::string& space, const Value& pod) {
   SubmitRules rules{.account = space, .priority = integer_at(pod, "spec.priority").value_or(0)};
   const EntryPtr entry = context.store.get("namespaces", {.space = "", .name = space});
-  const Value* notes = entry ? at(entry->value, "metadata.annotations") : nullptr;
-  if (notes == nullptr) return rules;
-  if (const auto account = text(member(*notes, kAccount)); !account.empty()) rules.account = account;
-  rules.partition = text(member(*notes, kPartition));
+  if (!entry) return rules;
+  const Peek notes = entry->look().at("metadata.annotations");
+  if (const auto account = notes.member(kAccount).text(); !account.empty()) rules.account = account;
+  rules.partition = notes.member(kPartition).text();
   return rules;
 }
 
@@ -68,7 +68,7 @@ std::optional<Failure> check_namespace(const Context& context, const Ask& ask) {
     return forbidden(ask.resource(), "",
                      "pods in the namespace slurm-jobs are Slurm's jobs: submit them with sbatch");
   }
-  if (!text_at(space->value, "metadata.deletionTimestamp").empty()) {
+  if (space->look().at("metadata.deletionTimestamp").given()) {
     return forbidden(
         ask.resource(), ask.route.name,
         "unable to create new content in namespace " + *ask.route.space + " because it is being terminated");
@@ -149,27 +149,41 @@ api::Execute wish_for_namespace(const Context& context, std::string_view name) {
           .document = document_of("namespaces", object)};
 }
 
+api::Execute wish_for_account(const Context& context, const std::string& space) {
+  const Value object = Object{{"kind", "ServiceAccount"},
+                              {"apiVersion", "v1"},
+                              {"metadata", Object{{"name", kUsualAccount},
+                                                  {"namespace", space},
+                                                  {"uid", new_uid()},
+                                                  {"creationTimestamp", time_text(context.now())}}}};
+  return {.caller = context.self,
+          .command = PutDocument{
+              .key = key_of("serviceaccounts", {.space = space, .name = std::string(kUsualAccount)}), .expect = 0},
+          .document = document_of("serviceaccounts", object)};
+}
+
 Outcome<Plan> plan_removal(const Context& context, const Ask& ask, const Entry& current, const Removal& removal) {
   const Resource& resource = ask.resource();
   const std::string table = store_table(resource);
   if (table == "nodes")
     return forbidden(resource, ask.route.name,
                      "a node goes when its agent is taken off the machine: drover node revoke");
-  Plan plan{.object = current.value};
+  const Value was = current.value();
+  Plan plan{.object = was};
   if (is_slurm_job(current)) {
     plan.wishes.push_back(wish_to_cancel(ask.user.caller(), current));
     return plan;
   }
-  const bool leaving = !text_at(current.value, "metadata.deletionTimestamp").empty();
+  const bool leaving = !text_at(was, "metadata.deletionTimestamp").empty();
   if (removal.propagation == "Foreground") add_finalizer(plan.object, "foregroundDeletion");
   if (removal.propagation == "Orphan") add_finalizer(plan.object, "orphan");
   // Pods and namespaces go once what they hold is over (kube/controller).
   if (table == "pods" || table == "namespaces" || has_finalizers(plan.object)) {
     const std::int64_t usual =
-        table == "pods" ? integer_at(current.value, "spec.terminationGracePeriodSeconds").value_or(kGrace) : 0;
+        table == "pods" ? integer_at(was, "spec.terminationGracePeriodSeconds").value_or(kGrace) : 0;
     if (!leaving) mark_deleted(plan.object, context.now(), removal.grace.value_or(usual));
     if (table == "namespaces") make_object(plan.object.as_object(), "status")["phase"] = "Terminating";
-    if (!same_but_for_version(plan.object, current.value)) {
+    if (!same_but_for_version(plan.object, was)) {
       plan.wishes.push_back(wish_to_put(context, table, current, plan.object));
     }
     return plan;

@@ -23,6 +23,8 @@ namespace drover::kube {
 
 // A namespace that nobody asked for: those that there always are, and a user's own.
 [[nodiscard]] api::Execute wish_for_namespace(const Context& context, std::string_view name);
+// The account that pods run under which name none.
+[[nodiscard]] api::Execute wish_for_account(const Context& context, const std::string& space);
 
 struct Removal {
   std::optional<std::int64_t> grace;

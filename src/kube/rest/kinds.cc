@@ -6,6 +6,7 @@
 #include "kube/object/node/node_object.h"
 #include "kube/object/pod/defaults.h"
 #include "kube/object/pod/validate.h"
+#include "kube/rest/accounts.h"
 #include "kube/rest/kept.h"
 
 namespace drover::kube {
@@ -19,8 +20,9 @@ PodRules rules_of(const User& user) {
 std::optional<PriorityChoice> priority_of(const Context& context, const Value& pod, Problems& problems) {
   const std::string wanted(text_at(pod, "spec.priorityClassName"));
   const auto choice = [](const Entry& entry) {
-    PriorityChoice chosen{.name = entry.name.name, .value = integer_at(entry.value, "value").value_or(0)};
-    if (const auto policy = text_at(entry.value, "preemptionPolicy"); !policy.empty()) chosen.preemption = policy;
+    const Value value = entry.value();
+    PriorityChoice chosen{.name = entry.name.name, .value = integer_at(value, "value").value_or(0)};
+    if (const auto policy = text_at(value, "preemptionPolicy"); !policy.empty()) chosen.preemption = policy;
     return chosen;
   };
   if (!wanted.empty()) {
@@ -33,8 +35,9 @@ std::optional<PriorityChoice> priority_of(const Context& context, const Value& p
     problems.forbidden(Path("spec.priorityClassName"), "no PriorityClass with name " + wanted + " was found");
     return std::nullopt;
   }
-  const auto defaults = context.store.list("priorityclasses.scheduling.k8s.io", std::nullopt, std::nullopt, 1,
-                                           [](const Entry& entry) { return flag_at(entry.value, "globalDefault"); });
+  const auto is_default = [](const Entry& entry) { return entry.look().member("globalDefault").json() == "true"; };
+  const auto defaults =
+      context.store.list("priorityclasses.scheduling.k8s.io", std::nullopt, std::nullopt, 1, is_default);
   return defaults.entries.empty() ? std::nullopt : std::optional(choice(*defaults.entries.front()));
 }
 
@@ -61,6 +64,7 @@ Judgement admit_new(const Context& context, const Ask& ask, Value& object) {
     const auto priority = priority_of(context, object, problems);
     const PodRules rules = rules_of(ask.user);
     default_pod(object, rules, priority);
+    mount_account(context, ask.route.space.value_or(""), object);
     problems.add(validate_pod(object, rules));
     object.as_object().erase("status");
     return judged(std::move(problems));

@@ -7,8 +7,9 @@ namespace drover::kube {
 std::vector<api::Execute> wishes_for_node(const Context& context, const Entry& current, const Value& changed,
                                           const Caller& caller) {
   NodeChange change;
+  const Value was = current.value();
   context.service.read([&](const Cluster& cluster, Instant) {
-    if (const Node* node = cluster.node(current.name.name)) change = node_change(*node, current.value, changed);
+    if (const Node* node = cluster.node(current.name.name)) change = node_change(*node, was, changed);
   });
   std::vector<api::Execute> wishes;
   if (change.marks_changed) {

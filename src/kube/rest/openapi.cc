@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "kube/json/print.h"
 #include "kube/openapi/gnostic.h"
 #include "kube/openapi/openapi.h"
 #include "kube/rest/discovery.h"
@@ -57,15 +56,6 @@ void serve_openapi(const wire::Request& request, const std::vector<std::string>&
     return answer_document(request, responder, *document, shared.bodies.find(rest)->second, "application/json");
   }
   responder.answer(wire::text_answer(404, "404 page not found\n"));
-}
-
-void answer_discovery(const wire::Responder& responder, const Value& value, Discovery version) {
-  const std::string_view name = version == Discovery::v2 ? "v2" : "v2beta1";
-  responder.answer(
-      {.status = 200,
-       .content_type = "application/json;g=apidiscovery.k8s.io;v=" + std::string(name) + ";as=APIGroupDiscoveryList",
-       .body = wire::bytes(print(value) + "\n"),
-       .headers = {}});
 }
 
 }  // namespace drover::kube

@@ -10,11 +10,12 @@ void serve_pod_stream(const Context& context, const Ask& ask, const Entry& pod,
     return answer_failure(responder,
                           unavailable("streams of pods are not served by this controller"));
   }
+  const Value value = pod.value();
   StreamAsk stream{.request = ask.request,
                    .target = ask.target,
                    .subresource = ask.route.subresource,
-                   .pod = pod.value,
-                   .node = std::string(text_at(pod.value, "spec.nodeName"))};
+                   .pod = value,
+                   .node = std::string(text_at(value, "spec.nodeName"))};
   context.service.read([&](const Cluster& cluster, Instant) {
     const Document* document =
         cluster.document({.kind = "pods", .space = pod.name.space, .name = pod.name.name});

@@ -1,5 +1,6 @@
 #include "kube/rest/render.h"
 
+#include "kube/json/parse.h"
 #include "kube/json/print.h"
 #include "kube/object/columns/columns.h"
 
@@ -16,13 +17,13 @@ std::string api_version(const Resource& resource) {
 // Of an object, in group meta.k8s.io: no member but its metadata.
 Value metadata_of(const Entry& entry) {
   Object object{{"kind", "PartialObjectMetadata"}, {"apiVersion", kMetaGroup}};
-  if (const Value* metadata = member(entry.value, "metadata")) object["metadata"] = *metadata;
+  if (auto metadata = parse(entry.look().member("metadata").json())) object["metadata"] = *std::move(metadata);
   return object;
 }
 
 void add_row(std::string& out, const Resource& resource, const Entry& entry, Include include, Instant now) {
   out += R"({"cells":)";
-  print(out, table_of(resource.kind).row(entry.value, now));
+  print(out, table_of(resource.kind).row(entry.value(), now));
   if (include == Include::object) out += R"(,"object":)" + entry.text;
   if (include == Include::metadata) {
     out += R"(,"object":)";

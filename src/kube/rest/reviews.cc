@@ -1,5 +1,6 @@
 #include "kube/rest/reviews.h"
 
+#include "kube/rest/accounts.h"
 #include "kube/rest/body.h"
 
 namespace drover::kube {
@@ -47,21 +48,22 @@ Object rule(std::initializer_list<std::string_view> verbs, std::initializer_list
 Object rules_review(const Context& context, const User& user, const Value& spec) {
   const std::string_view space = text(member(spec, "namespace"));
   Array rules;
-  if (user.admin || is_member(context.store, user, space)) {
+  const auto may_edit = [&](std::string_view verb) {
+    return may(context.store, user,
+               {.verb = verb_of(verb).value_or(Verb::get), .resource = "configmaps", .space = space});
+  };
+  if (user.admin || may_edit("create")) {
     rules.push_back(rule({"*"}, {"*"}));
+  } else if (user.account) {
+    if (may_edit("get"))
+      rules.push_back(rule({"get", "list", "watch"}, {"pods", "pods/log", "configmaps", "events", "serviceaccounts",
+                                                      "leases", "nodes", "namespaces", "priorityclasses"}));
+    rules.push_back(rule({"create"}, {"selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"}));
   } else {
     rules.push_back(rule({"get", "list", "watch"}, {"nodes", "namespaces", "priorityclasses"}));
     rules.push_back(rule({"create"}, {"selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"}));
   }
   return {{"resourceRules", std::move(rules)}, {"nonResourceRules", Array{}}, {"incomplete", false}};
-}
-
-Object who(const User& user) {
-  Array groups{"system:authenticated"};
-  if (user.admin) groups.emplace_back("system:masters");
-  if (!user.group.empty()) groups.emplace_back(user.group);
-  return {{"userInfo",
-           Object{{"username", user.name}, {"uid", std::to_string(user.uid)}, {"groups", std::move(groups)}}}};
 }
 
 }  // namespace
@@ -74,10 +76,12 @@ Outcome<Value> review(const Context& context, const Ask& ask) {
   make_object(object, "metadata")["creationTimestamp"] = nullptr;
   if (resource.kind == "SelfSubjectAccessReview")
     object["status"] = access_review(context, ask.user, spec);
+  else if (resource.kind == "TokenReview")
+    object["status"] = token_status(context, spec);
   else if (resource.kind == "SelfSubjectRulesReview")
     object["status"] = rules_review(context, ask.user, spec);
   else
-    object["status"] = who(ask.user);
+    object["status"] = Object{{"userInfo", user_info(ask.user)}};
   return std::move(body.value);
 }
 

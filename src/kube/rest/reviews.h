@@ -1,4 +1,5 @@
-// Questions of a caller about himself: who he is, and what he may do (kubectl auth whoami, can-i).
+// Questions of a caller about himself: who he is, and what he may do (kubectl auth whoami, can-i); and whose a token
+// is.
 #pragma once
 
 #include "kube/rest/ask.h"

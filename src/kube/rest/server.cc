@@ -4,6 +4,7 @@
 #include "kube/json/parse.h"
 #include "kube/json/print.h"
 #include "kube/object/pod/launch.h"
+#include "kube/rest/accounts.h"
 #include "kube/rest/body.h"
 #include "kube/rest/discovery.h"
 #include "kube/rest/kept.h"
@@ -15,6 +16,7 @@
 #include "kube/rest/subresources.h"
 #include "kube/rest/writer.h"
 #include "kube/select/names.h"
+#include "wire/socket.h"
 
 namespace drover::kube {
 namespace {
@@ -47,11 +49,16 @@ Server::Server(api::Service& service, ServerOptions options)
                .store = store_,
                .self = {.uid = 0, .gid = 0, .user = "root", .group = "root"},
                .now = options_.now,
-               .streams = {.reach = options_.reach, .now = options_.now, .gate = StreamGate()}},
+               .streams = {.reach = options_.reach, .now = options_.now, .gate = StreamGate()},
+               .keys = options_.keys},
       ephemera_(store_),
       feed_(service, store_, [this](const Notice& notice) { ephemera_.tell(notice, context_.now()); },
             [this](const std::vector<std::string>& nodes) { hear(nodes); }),
-      watches_(store_),
+      watches_(store_,
+               [this](int by) {
+                 feed_.follow(by);
+                 if (by > 0) feed_.refresh();
+               }),
       reader_(context_, watches_),
       janitor_(context_) {}
 
@@ -97,7 +104,7 @@ std::optional<Server::Fixed> Server::fixed(const wire::Target& target, Discovery
                                                  "/version"}}}};
   }
   if (head == "version" && path.size() == 1) return Fixed{.value = version_info()};
-  if (head == "api" && path.size() == 1) return list(true, legacy_versions(options_.address));
+  if (head == "api" && path.size() == 1) return list(true, legacy_versions(options_.address()));
   if (head == "api" && path.size() == 2) return Fixed{.value = resource_list("", path[1])};
   if (head != "apis" || path.size() > 3) return std::nullopt;
   if (path.size() == 1) return list(false, group_list());
@@ -112,13 +119,35 @@ bool Server::serve_fixed(const wire::Request& request, const wire::Target& targe
     responder.answer(wire::text_answer(200, "ok"));
   } else if (head == "openapi") {
     serve_openapi(request, target.path, responder);
-  } else if (const auto found = fixed(target, discovery)) {
-    if (!found->value) responder.answer(wire::text_answer(404, "404 page not found\n"));
-    else if (found->aggregated) answer_discovery(responder, *found->value, discovery);
-    else answer_value(responder, *found->value, 200);
   } else {
-    return false;
+    return serve_made(target, discovery, responder);
   }
+  return true;
+}
+
+// Every client asks for the same few documents first, so their bytes are kept.
+bool Server::serve_made(const wire::Target& target, Discovery discovery,
+                        const wire::Responder& responder) const {
+  std::string key = std::to_string(static_cast<int>(discovery));
+  for (const std::string& part : target.path) key += "/" + part;
+  {
+    const std::lock_guard lock(made_mutex_);
+    if (const auto known = made_.find(key); known != made_.end()) {
+      responder.answer(known->second);
+      return true;
+    }
+  }
+  const auto found = fixed(target, discovery);
+  if (!found) return false;
+  if (!found->value) {
+    responder.answer(wire::text_answer(404, "404 page not found\n"));
+    return true;
+  }
+  wire::Answer answer{.content_type = found->aggregated ? discovery_type(discovery) : "application/json",
+                      .body = wire::bytes(print(*found->value) + "\n")};
+  const std::lock_guard lock(made_mutex_);
+  made_.insert_or_assign(std::move(key), answer);
+  responder.answer(std::move(answer));
   return true;
 }
 
@@ -131,7 +160,12 @@ bool Server::lacks_namespace(const User& user) const {
 void Server::handle(wire::Request&& request, const wire::Responder& responder) {
   const auto target = wire::parse_target(request.target);
   if (!target) return answer_failure(responder, bad_request(target.error().message));
-  const auto user = options_.identify(request);
+  auto user = options_.identify(request);
+  const std::string_view shown = request.header("Authorization");
+  if (user && user->anonymous && !shown.empty()) {
+    auto account = user_of_header(context_, shown);
+    user = account ? std::optional(*std::move(account)) : std::nullopt;
+  }
   if (!user) return answer_failure(responder, unauthorized());
   if (serve_fixed(request, *target, responder)) return;
   if (!lacks_namespace(*user)) return serve(std::move(request), *target, *user, responder);
@@ -164,6 +198,10 @@ void Server::serve(wire::Request&& request, const wire::Target& target, const Us
 
 void Server::dispatch(Ask ask, const wire::Responder& responder) {
   const auto verb = verb_of(ask);
+  // As somebody else: nobody may, and doing it as himself would be something else than he asked for.
+  if (!ask.request.header("Impersonate-User").empty()) {
+    return answer_failure(responder, forbidden(ask.resource(), ask.route.name, "impersonation is not served"));
+  }
   if (!ask.route.subresource.empty() && ask.resource().subresource(ask.route.subresource) == nullptr) {
     return answer_failure(responder, no_such_path());
   }
@@ -175,11 +213,13 @@ void Server::dispatch(Ask ask, const wire::Responder& responder) {
                       .subresource = ask.route.subresource,
                       .space = space,
                       .name = ask.route.name};
+  const bool of_slurm = space.empty() || space == kSlurmSpace;
+  if (access.resource == "pods" && access.group.empty() && of_slurm) feed_.refresh();
   if (!may(store_, ask.user, access)) {
     return answer_failure(responder, forbidden(ask.resource(), ask.route.name, denial(ask.user, access)));
   }
   if (!ask.route.subresource.empty()) return subresource(ask, responder);
-  if (ask.resource().kind.starts_with("SelfSubject")) {
+  if (ask.resource().kind.ends_with("Review")) {
     auto reviewed = review(context_, ask);
     if (!reviewed) return answer_failure(responder, reviewed.error());
     return answer_value(responder, *reviewed, 201);
@@ -261,11 +301,23 @@ Result<PodLaunch> Server::launch(const Cluster& cluster, const Job& job, const N
   const auto find = [&](const char* table) {
     return [this, table, space = key->space](std::string_view name) -> std::optional<Value> {
       const EntryPtr entry = store_.get(table, {.space = space, .name = std::string(name)});
-      return entry ? std::optional(entry->value) : std::nullopt;
+      return entry ? std::optional(entry->value()) : std::nullopt;
     };
   };
   const Node& node = cluster.node(share.node);
   LaunchLookups lookups{.config_map = find("configmaps"), .secret = find("secrets")};
+  lookups.config_map = [this, kept = lookups.config_map](std::string_view name) -> std::optional<Value> {
+    if (name != kRootCertificate) return kept(name);
+    return Object{{"data", Object{{"ca.crt", options_.authority}}}};
+  };
+  lookups.account_token = [this, &pod](std::string_view audience, std::int64_t lasting) {
+    return token_of_pod(context_, pod, audience, lasting);
+  };
+  if (const auto at = wire::Endpoint::parse(options_.address())) {
+    lookups.environment = {"KUBERNETES_SERVICE_HOST=" + at->host,
+                           "KUBERNETES_SERVICE_PORT=" + std::to_string(at->port),
+                           "KUBERNETES_SERVICE_PORT_HTTPS=" + std::to_string(at->port)};
+  }
   for (const Grant& grant : share.devices) lookups.device_uuids.push_back(cluster.device(grant.device).info.uuid);
   lookups.cpus = share.all_cpus();
   lookups.memory = share.memory;
@@ -281,6 +333,7 @@ Result<PodLaunch> Server::launch(const Cluster& cluster, const Job& job, const N
 
 void Server::subresource(const Ask& ask, const wire::Responder& responder) {
   if (ask.route.subresource == "status") return reader_.get(ask, responder);
+  if (ask.route.subresource == "token") return serve_token_request(context_, ask, responder);
   serve_pod_subresource(context_, ask, responder);
 }
 

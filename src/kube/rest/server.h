@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "api/service.h"
@@ -21,11 +23,13 @@ namespace drover::kube {
 
 struct ServerOptions {
   Identify identify;
-  std::string address;  // host:port as clients reach it
+  std::function<std::string()> address;  // host:port as clients reach it
   std::function<Instant()> now;
   std::function<void(const std::string&)> say;
   // For streams of pods: see StreamSite. Null: there are none.
   std::function<Result<Fd>(const std::string& node, const PodAttach& ask)> reach = nullptr;
+  TokenKeys keys = {};
+  std::string authority = {};  // the certificate by which clients know the door, PEM; for pods
 };
 
 class Server {
@@ -59,6 +63,8 @@ class Server {
   void subresource(const Ask& ask, const wire::Responder& responder);
   [[nodiscard]] bool serve_fixed(const wire::Request& request, const wire::Target& target,
                                  const wire::Responder& responder) const;
+  [[nodiscard]] bool serve_made(const wire::Target& target, Discovery discovery,
+                                const wire::Responder& responder) const;
   void make_namespaces();
   [[nodiscard]] bool lacks_namespace(const User& user) const;
   void hear(const std::vector<std::string>& nodes);
@@ -66,6 +72,8 @@ class Server {
   const ServerOptions options_;
   static constexpr Duration kSweepEvery = seconds(10);
   Instant swept_;  // when old events were last looked for; of the follower's thread
+  mutable std::mutex made_mutex_;
+  mutable std::map<std::string, wire::Answer> made_;  // by form and path
   Store store_;
   Context context_;
   Ephemera ephemera_;

@@ -48,11 +48,11 @@ void bind(const Context& context, const Ask& ask, const Entry& pod, const wire::
   static const Resource* const kNodes = find_resource("", "v1", "nodes");
   if (!context.store.get("nodes", {.space = "", .name = node}))
     return answer_failure(responder, not_found(*kNodes, node));
-  const std::string_view bound = text_at(pod.value, "spec.nodeName");
+  const std::string bound = pod.look().at("spec.nodeName").text();
   if (!bound.empty()) {
     Failure failure =
         conflict(ask.resource(), ask.route.name,
-                 "pod " + ask.route.name + " is already assigned to node \"" + std::string(bound) + "\"");
+                 "pod " + ask.route.name + " is already assigned to node \"" + bound + "\"");
     return answer_failure(responder, failure);
   }
   auto wishes = std::make_shared<std::vector<api::Execute>>();

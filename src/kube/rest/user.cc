@@ -20,11 +20,35 @@ bool is_own_review(const Access& access) {
   return access.verb == Verb::create && access.resource.starts_with("selfsubject");
 }
 
+enum class Role : std::uint8_t { none, view, edit };
+
+Role role_of(const Store& store, const User& user, std::string_view space) {
+  if (is_member(store, user, space)) return Role::edit;
+  if (space != user.account->space) return Role::none;
+  const EntryPtr account = store.get("serviceaccounts", {.space = user.account->space, .name = user.account->name});
+  const std::string word = account ? account->look().at("metadata.annotations").member(kRole).text() : "";
+  return word == "edit" ? Role::edit : word == "view" ? Role::view : Role::none;
+}
+
+bool account_may(const Store& store, const User& user, const Access& access) {
+  if (is_own_review(access)) return true;
+  if (is_open(access.resource)) return reads(access.verb) && role_of(store, user, user.account->space) != Role::none;
+  if (access.space.empty() || access.space == kSlurmSpace) return false;
+  switch (role_of(store, user, access.space)) {
+    case Role::none:
+      return false;
+    case Role::edit:
+      return true;
+    case Role::view:
+      break;
+  }
+  const bool plain = access.subresource.empty() || access.subresource == "log" || access.subresource == "status";
+  return reads(access.verb) && plain && access.resource != "secrets";
+}
+
 bool owns_slurm_job(const Store& store, const User& user, std::string_view name) {
   const EntryPtr pod = store.get("pods", {.space = std::string(kSlurmSpace), .name = std::string(name)});
-  if (!pod) return false;
-  const Value* labels = at(pod->value, "metadata.labels");
-  return labels != nullptr && text(member(*labels, "drover.dev/user")) == user.name;
+  return pod && pod->look().at("metadata.labels").member("drover.dev/user").text() == user.name;
 }
 
 }  // namespace
@@ -32,16 +56,14 @@ bool owns_slurm_job(const Store& store, const User& user, std::string_view name)
 bool is_member(const Store& store, const User& user, std::string_view space) {
   if (space == user.name && std::ranges::find(kFixedSpaces, space) == std::end(kFixedSpaces)) return true;
   const EntryPtr entry = store.get("namespaces", {.space = "", .name = std::string(space)});
-  const Value* notes = entry ? at(entry->value, "metadata.annotations") : nullptr;
-  if (notes == nullptr) return false;
-  for (const std::string_view member_name : split(text(member(*notes, kMembers)), ',')) {
-    if (trim(member_name) == user.name) return true;
-  }
-  return false;
+  if (!entry) return false;
+  const std::string members = entry->look().at("metadata.annotations").member(kMembers).text();
+  return std::ranges::any_of(split(members, ','), [&](std::string_view one) { return trim(one) == user.name; });
 }
 
 bool may(const Store& store, const User& user, const Access& access) {
   if (user.anonymous) return false;
+  if (user.account) return account_may(store, user, access);
   if (user.admin || is_own_review(access)) return true;
   if (reads(access.verb) && is_open(access.resource)) return true;
   if (access.resource == "nodes" || access.resource == "priorityclasses") return false;

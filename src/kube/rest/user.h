@@ -24,11 +24,22 @@ struct User {
   std::vector<std::uint32_t> groups;
   bool admin = false;
   bool anonymous = false;
-  [[nodiscard]] Caller caller() const { return {.uid = uid, .gid = gid, .user = name, .group = group}; }
+  struct Account {
+    std::string space;
+    std::string name;
+    std::string uid;
+    std::string pod;  // whose token it is; "": nobody's in particular
+  };
+  std::optional<Account> account;  // a service account; what it starts runs as nobody
+  [[nodiscard]] Caller caller() const {
+    return {.uid = uid, .gid = gid, .user = account ? "nobody" : name, .group = group};
+  }
 };
 
-// Who a request comes from: the kernel's word on a Unix socket, a user's certificate, or a bearer token.
-// Nothing: it says who it is, and isn't believed (401). Without any such word he is anonymous.
+inline constexpr std::uint32_t kNobody = 65'534;
+
+// Who a request comes from, by a user's certificate. Nothing: it says who it is, and isn't believed (401). Without
+// any such word he is anonymous, unless he shows a token (accounts.h).
 using Identify = std::function<std::optional<User>(const wire::Request&)>;
 
 enum class Verb : std::uint8_t { get, list, watch, create, update, patch, remove, remove_all };
@@ -66,7 +77,8 @@ struct Access {
 // The rules (docs/kubernetes.md): administrators may do everything. A user may do everything in the
 // namespaces that are his: the one of his own name, and those whose annotation drover.dev/members names
 // him. Everybody may read nodes, namespaces and priority classes, and may see the pods of Slurm jobs;
-// of his own Slurm jobs he may delete the pods (scancel). All else is denied.
+// of his own Slurm jobs he may delete the pods (scancel). A service account may what its role says, and a user's
+// things in namespaces whose drover.dev/members names it. All else is denied.
 [[nodiscard]] bool may(const Store& store, const User& user, const Access& access);
 [[nodiscard]] bool is_member(const Store& store, const User& user, std::string_view space);
 
@@ -77,5 +89,9 @@ struct Access {
 inline constexpr std::string_view kFixedSpaces[] = {"default", "kube-system", "kube-public", "kube-node-lease",
                                                     kSlurmSpace};
 inline constexpr std::string_view kMembers = "drover.dev/members";
+inline constexpr std::string_view kUsualAccount = "default";  // that every namespace has
+inline constexpr std::string_view kRootCertificate = "kube-root-ca.crt";  // a config map that pods may mount
+// Of a service account, in its namespace: "edit" is everything, "view" is reading all but secrets.
+inline constexpr std::string_view kRole = "drover.dev/role";
 
 }  // namespace drover::kube

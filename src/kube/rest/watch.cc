@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/json/print.h"
+#include "kube/object/pod/slurm_pod.h"
 #include "os/clock.h"
 #include "os/random.h"
 
@@ -20,6 +21,10 @@ std::string frame(std::string_view type, std::string_view object) {
   text += object;
   text += "}\n";
   return text;
+}
+
+bool sees_slurm(const std::string& table, const Filter& filter) {
+  return table == "pods" && (!filter.space || *filter.space == kSlurmSpace);
 }
 
 // Between half an hour and an hour, as an API server does when the client doesn't say.
@@ -40,7 +45,8 @@ std::optional<ChangeKind> seen_as(const Change& change, const Filter& filter) {
 
 }  // namespace
 
-Watches::Watches(Store& store) : store_(store), thread_([this] { run(); }) {
+Watches::Watches(Store& store, std::function<void(int)> follow)
+    : store_(store), follow_(std::move(follow)), thread_([this] { run(); }) {
   store_.set_wake([this] {
     {
       const std::lock_guard lock(mutex_);
@@ -67,6 +73,8 @@ std::size_t Watches::count() const { return count_; }
 void Watches::begin(WatchAsk ask, const wire::Responder& responder) {
   auto watcher = std::make_unique<Watcher>();
   watcher->table = store_table(*ask.resource);
+  const bool follows = sees_slurm(watcher->table, ask.filter);
+  if (follows) follow_(1);  // before it is asked where it begins
   const auto resumed = store_.resume(watcher->table, ask.version);
   watcher->stream = responder.stream(200, "application/json");
   if (!resumed) {
@@ -74,6 +82,7 @@ void Watches::begin(WatchAsk ask, const wire::Responder& responder) {
                                  std::to_string(store_.version(watcher->table)) + ")");
     watcher->stream.write(wire::bytes(frame("ERROR", print(gone.status()))));
     watcher->stream.finish();
+    if (follows) follow_(-1);
     return;
   }
   const Duration now = since_boot();
@@ -85,7 +94,9 @@ void Watches::begin(WatchAsk ask, const wire::Responder& responder) {
   watcher->ask = std::move(ask);
   Frames frames;
   for (const ChangePtr& change : resumed->changes) {
-    if (!tell(*watcher, change, frames)) return;
+    if (tell(*watcher, change, frames)) continue;
+    if (follows) follow_(-1);
+    return;
   }
   watcher->version = std::max(watcher->version, resumed->version);
   if (watcher->ask.end_of_start) {
@@ -119,12 +130,17 @@ void Watches::run() {
         continue;
       }
       (*at)->stream.finish();
+      leave(**at);
       at = watchers_.erase(at);
       --count_;
     }
   }
   for (const auto& watcher : watchers_) watcher->stream.finish();
   watchers_.clear();
+}
+
+void Watches::leave(const Watcher& watcher) {
+  if (sees_slurm(watcher.table, watcher.ask.filter)) follow_(-1);
 }
 
 bool Watches::serve(Watcher& watcher, Frames& frames, Duration now) {

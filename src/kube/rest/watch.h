@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -33,7 +34,8 @@ struct WatchAsk {
 
 class Watches {
  public:
-  explicit Watches(Store& store);
+  // `follow`: told when somebody begins (1) or ends (-1) to watch the pods of Slurm's jobs.
+  Watches(Store& store, std::function<void(int)> follow);
   ~Watches();
   Watches(const Watches&) = delete;
   Watches& operator=(const Watches&) = delete;
@@ -65,6 +67,7 @@ class Watches {
   using Frames = std::map<Key, wire::Bytes>;
 
   void run();
+  void leave(const Watcher& watcher);
   // False: it is over.
   bool serve(Watcher& watcher, Frames& frames, Duration now);
   bool tell(Watcher& watcher, const ChangePtr& change, Frames& frames);
@@ -74,6 +77,7 @@ class Watches {
   static constexpr std::size_t kAtOnce = 1000;  // changes for one watcher, before the next one has his turn
 
   Store& store_;
+  const std::function<void(int)> follow_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool woken_ = false;

@@ -46,11 +46,11 @@ bool is_stale(const Value& object, const Entry& current) {
 
 std::optional<Failure> check_preconditions(const Resource& resource, const Value& options, const Entry& current) {
   const std::string_view uid = text_at(options, "preconditions.uid");
-  const std::string_view have = text_at(current.value, "metadata.uid");
+  const std::string have = current.look().at("metadata.uid").text();
   if (!uid.empty() && uid != have) {
     return conflict(resource, current.name.name,
                     "Precondition failed: UID in precondition: " + std::string(uid) +
-                        ", UID in object meta: " + std::string(have));
+                        ", UID in object meta: " + have);
   }
   const std::string_view version = text_at(options, "preconditions.resourceVersion");
   if (!version.empty() && version != std::to_string(current.version)) {
@@ -150,14 +150,15 @@ Outcome<Plan> Writer::plan_patch(const EntryPtr& current) {
   const std::string_view media = media_type(ask_);
   auto parsed = parse_noting_duplicates(ask_.request.body, {.bytes = kMostBytes});
   if (!parsed) return bad_request("error decoding patch: " + parsed.error().message);
+  const Value was = current->value();
   Result<Value> patched = Error{Errc::invalid, ""};
   if (media == "application/json-patch+json") {
-    patched = apply_json_patch(current->value, parsed->value);
+    patched = apply_json_patch(was, parsed->value);
   } else if (media == "application/merge-patch+json") {
-    patched = apply_merge_patch(current->value, parsed->value);
+    patched = apply_merge_patch(was, parsed->value);
   } else if (media == "application/strategic-merge-patch+json") {
     const Message* kind = Schema::built_in().kind(resource.group, resource.version, resource.kind);
-    patched = apply_strategic_patch(current->value, parsed->value, *kind);
+    patched = apply_strategic_patch(was, parsed->value, *kind);
   } else {
     return unknown_media_type(kPatches);
   }
@@ -177,13 +178,14 @@ Outcome<Plan> Writer::plan_change(const EntryPtr& current, Value changed, std::v
   if (is_slurm_job(*current)) {
     return forbidden(resource, ask_.route.name, "it is a Slurm job: change it with scontrol");
   }
-  Judgement judgement = admit_change(ask_, current->value, changed);
+  const Value was = current->value();
+  Judgement judgement = admit_change(ask_, was, changed);
   if (!judgement.problems.none()) return invalid(resource, ask_.route.name, judgement.problems);
-  fill_change(changed, current->value);
+  fill_change(changed, was);
   Plan plan{.object = changed, .warnings = std::move(warnings)};
   plan.warnings.insert(plan.warnings.end(), judgement.warnings.begin(), judgement.warnings.end());
-  if (same_but_for_version(changed, current->value)) {
-    plan.object = current->value;
+  if (same_but_for_version(changed, was)) {
+    plan.object = was;
     return plan;
   }
   if (resource.name == "nodes") {

@@ -1,5 +1,7 @@
 #include "kube/store/entry.h"
 
+#include "base/check.h"
+#include "kube/json/parse.h"
 #include "kube/json/print.h"
 
 namespace drover::kube {
@@ -11,13 +13,20 @@ EntryPtr make_entry(ObjectName name, std::uint64_t version, std::uint64_t made, 
   entry->made = made;
   entry->stored = stored;
   make_object(value.as_object(), "metadata")["resourceVersion"] = std::to_string(version);
-  entry->value = std::move(value);
-  print(entry->text, entry->value);
+  std::string text;
+  print(text, value);
+  entry->text = text;  // a copy has no room to spare: it stays for long
   return entry;
 }
 
+Value Entry::value() const {
+  auto read = parse(text);
+  CHECK(read.has_value());  // it was printed here
+  return *std::move(read);
+}
+
 EntryPtr at_version(const Entry& entry, std::uint64_t version) {
-  return make_entry(entry.name, version, entry.made, entry.value, entry.stored);
+  return make_entry(entry.name, version, entry.made, entry.value(), entry.stored);
 }
 
 }  // namespace drover::kube

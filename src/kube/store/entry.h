@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/json/peek.h"
 #include "kube/json/value.h"
 
 namespace drover::kube {
@@ -22,8 +23,9 @@ struct Entry {
   std::uint64_t version = 0;  // its resourceVersion, which stands in `value` too
   std::uint64_t made = 0;     // version at which it came into being
   std::uint64_t stored = 0;   // version of the document alone, for replacing it
-  Value value;                // the whole object
-  std::string text;           // the same, printed
+  std::string text;           // the whole object, printed: read anew when somebody asks for more of it
+  [[nodiscard]] Peek look() const { return Peek(text); }
+  [[nodiscard]] Value value() const;  // some tens of microseconds
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 

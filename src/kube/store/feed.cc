@@ -8,6 +8,7 @@
 #include "kube/object/pod/slurm_pod.h"
 #include "kube/object/pod/status.h"
 #include "kube/object/pod/unschedulable.h"
+#include "kube/object/uid.h"
 
 namespace drover::kube {
 
@@ -22,6 +23,7 @@ Feed::Feed(api::Service& service, Store& store, std::function<void(const Notice&
 void Feed::begin() {
   cluster_id_ = service_.overview().cluster_id;
   service_.observe(*this, [this](const Cluster& cluster, Instant now) { restore(cluster, now); });
+  live_ = true;
 }
 
 Value Feed::body_of(const PayloadHash& hash) const {
@@ -60,6 +62,16 @@ EntryPtr Feed::slurm_entry(const Cluster& cluster, const Job& job) const {
   return make_entry(std::move(name), job.version, job.version, std::move(pod));
 }
 
+// What is left to say of a job that nobody here has looked at, to who saw it before the start.
+EntryPtr Feed::last_of(JobId id, const std::string& name, std::uint64_t version) const {
+  Value pod = Object{{"apiVersion", "v1"},
+                     {"kind", "Pod"},
+                     {"metadata", Object{{"name", name},
+                                         {"namespace", kSlurmSpace},
+                                         {"uid", stable_uid(cluster_id_, "job/" + std::to_string(id.value()))}}}};
+  return make_entry({.space = std::string(kSlurmSpace), .name = name}, version, version, std::move(pod));
+}
+
 EntryPtr Feed::node_entry(const Node& node, Instant now) const {
   const NodeView view{.cluster = cluster_id_, .heard = node.contact == Contact::up ? now : node.contact_since};
   return make_entry({.space = "", .name = node.name()}, node.version, node.version, node_object(node, view));
@@ -87,11 +99,9 @@ void Feed::restore(const Cluster& cluster, Instant now) {
   for (const auto& [key, document] : cluster.documents()) {
     store_.restore(key.kind, document_entry(cluster, key, document));
   }
+  base_ = cluster.version();
   cluster.jobs().each([&](const Job& job) {
-    if (job.pod) return;
-    EntryPtr entry = slurm_entry(cluster, job);
-    slurm_pods_[job.id] = entry->name;
-    store_.restore("pods", std::move(entry));
+    if (!job.pod) stale_.emplace(job.id, slurm_pod_name(job));
   });
   for (const Node& node : cluster.nodes()) store_.restore("nodes", node_entry(node, now));
   store_.forget_before("pods", cluster.forgotten_jobs());
@@ -150,23 +160,25 @@ Feed::Touched Feed::touched_by(const Cluster& cluster, const std::vector<Event>&
 }
 
 void Feed::changed(const Cluster& cluster, Instant now, const std::vector<Event>& facts) {
+  render(cluster, now, facts);
+  if (!live_) return;  // who followed a pod before the start has its events already
+  for (const Event& fact : facts) tell_about_pod(cluster, fact);
+}
+
+void Feed::render(const Cluster& cluster, Instant now, const std::vector<Event>& facts) {
+  const std::lock_guard lock(mutex_);
   waits_.clear();
   Touched touched = touched_by(cluster, facts);
-  std::vector<Step> steps;
   for (const JobId id : touched.jobs) {
     const Job* job = cluster.job(id);
-    if (job == nullptr) continue;
     if (const DocumentKey* key = cluster.document_of(id)) touched.documents.insert(*key);
-    if (job->pod) continue;
-    EntryPtr entry = slurm_entry(cluster, *job);
-    ObjectName& known = slurm_pods_[id];
-    // The last task of an array goes on under the array's id, and has a name of its own from then on.
-    if (!known.name.empty() && known != entry->name) {
-      steps.push_back({.version = entry->version - 1, .resource = "pods", .name = known, .entry = nullptr});
-    }
-    known = entry->name;
-    steps.push_back({.version = entry->version, .resource = "pods", .name = entry->name, .entry = entry});
+    if (job != nullptr && !job->pod) stale_.insert_or_assign(id, slurm_pod_name(*job));
   }
+  std::vector<Step> steps;
+  // A table's changes are in the order of their versions, so theirs come first.
+  const bool pods = !touched.forgotten.empty() ||
+                    std::ranges::any_of(touched.documents, [](const DocumentKey& key) { return key.kind == "pods"; });
+  if (followers_ > 0 || pods) add_stale(cluster, cluster.version(), steps);
   for (const DocumentKey& key : touched.documents) {
     Step step{.resource = key.kind, .name = {.space = key.space, .name = key.name}};
     if (const Document* document = cluster.document(key)) {
@@ -187,20 +199,69 @@ void Feed::changed(const Cluster& cluster, Instant now, const std::vector<Event>
   std::uint64_t version = cluster.forgotten_jobs() - touched.forgotten.size();
   for (const JobId id : touched.forgotten) {
     ++version;
+    const auto unseen = stale_.find(id);
     const auto found = slurm_pods_.find(id);
-    if (found == slurm_pods_.end()) continue;
-    steps.push_back({.version = version, .resource = "pods", .name = found->second, .entry = nullptr});
-    slurm_pods_.erase(found);
+    if (found != slurm_pods_.end()) {
+      steps.push_back({.version = version, .resource = "pods", .name = found->second, .entry = nullptr});
+      slurm_pods_.erase(found);
+    } else if (unseen != stale_.end()) {
+      steps.push_back({.version = version, .resource = "pods", .entry = last_of(id, unseen->second, version)});
+      steps.back().unseen = true;
+    }
+    if (unseen != stale_.end()) stale_.erase(unseen);
   }
+  put(std::move(steps));
+  store_.reached(cluster.version());
+}
+
+// What was there at the beginning is restored, what has come since is put in its place. Jobs that have changed after
+// `until` wait for the call that tells of it.
+void Feed::add_stale(const Cluster& cluster, std::uint64_t until, std::vector<Step>& steps) {
+  for (auto at = stale_.begin(); at != stale_.end();) {
+    const JobId id = at->first;
+    const Job* job = cluster.job(id);
+    if (job != nullptr && job->version > until) {
+      ++at;
+      continue;
+    }
+    if (job != nullptr) {
+      EntryPtr entry = slurm_entry(cluster, *job);
+      ObjectName& known = slurm_pods_[id];
+      if (known.name.empty() && entry->version <= base_) {
+        known = entry->name;
+        store_.restore("pods", std::move(entry));
+      } else {
+        // The last task of an array goes on under the array's id, and has a name of its own from then on.
+        if (!known.name.empty() && known != entry->name) {
+          steps.push_back({.version = entry->version - 1, .resource = "pods", .name = known, .entry = nullptr});
+        }
+        known = entry->name;
+        steps.push_back({.version = entry->version, .resource = "pods", .name = entry->name, .entry = entry});
+      }
+    }
+    at = stale_.erase(at);
+  }
+}
+
+void Feed::put(std::vector<Step> steps) {
   std::ranges::stable_sort(steps, {}, &Step::version);
   for (Step& step : steps) {
-    if (step.entry)
+    if (step.unseen)
+      store_.remove_unseen(step.resource, std::move(step.entry));
+    else if (step.entry)
       store_.put(step.resource, std::move(step.entry));
     else
       store_.remove(step.resource, step.name, step.version);
   }
-  store_.reached(cluster.version());
-  for (const Event& fact : facts) tell_about_pod(cluster, fact);
+}
+
+void Feed::refresh() {
+  service_.read([&](const Cluster& cluster, Instant) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Step> steps;
+    add_stale(cluster, store_.version("pods"), steps);
+    put(std::move(steps));
+  });
 }
 
 void Feed::tick(const Cluster& cluster, Instant) {

@@ -49,6 +49,13 @@ void Store::remove(const std::string& resource, const ObjectName& name, std::uin
   if (remove_from(tables_[resource], name, version)) wake(lock);
 }
 
+void Store::remove_unseen(const std::string& resource, EntryPtr last) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t version = last->version;
+  note(tables_[resource], {.version = version, .kind = ChangeKind::removed, .now = std::move(last), .before = nullptr});
+  wake(lock);
+}
+
 EntryPtr Store::put_own(const std::string& resource, const ObjectName& name, Value value) {
   std::unique_lock lock(mutex_);
   Table& table = tables_[resource];

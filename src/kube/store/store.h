@@ -41,6 +41,8 @@ class Store {
   // ---- for those who tell of changes; any thread, per resource in rising order of versions ----
   void put(const std::string& resource, EntryPtr entry);
   void remove(const std::string& resource, const ObjectName& name, std::uint64_t version);
+  // One that was never put is no more: `last` is what is left of it, for readers from before the start.
+  void remove_unseen(const std::string& resource, EntryPtr last);
   // As it stands at the start, without telling anybody.
   void restore(const std::string& resource, EntryPtr entry);
   // What was removed before the start, so that a reader from before it learns of it.

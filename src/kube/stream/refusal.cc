@@ -32,6 +32,10 @@ wire::Answer answer_of(const StreamRefusal& refusal) {
 
 StreamRefusal refusal_of(const PodAttached& attached) {
   if (attached.missing) return {.code = 404, .reason = "NotFound", .message = attached.error};
+  if (attached.away)
+    return {.code = 503,
+            .reason = "ServiceUnavailable",
+            .message = "the pod's node can't be reached: " + attached.error};
   return {.code = 500,
           .reason = "InternalError",
           .message = "Internal error occurred: " + attached.error};

@@ -41,6 +41,7 @@ class FaultyLog final : public Log {
     return inner_.write_snapshot(position, bytes, payloads);
   }
   Result<std::optional<Snapshot>> latest_snapshot() override { return inner_.latest_snapshot(); }
+  Result<std::optional<Snapshot>> older_snapshot() override { return inner_.older_snapshot(); }
   Status trim(std::uint64_t below) override { return inner_.trim(below); }
   [[nodiscard]] Space space() const override { return space_; }
 

@@ -95,6 +95,12 @@ Result<std::optional<Snapshot>> MemoryLog::latest_snapshot() {
   return std::optional(snapshots_.back());
 }
 
+Result<std::optional<Snapshot>> MemoryLog::older_snapshot() {
+  const std::lock_guard lock(mutex_);
+  if (snapshots_.size() < 2) return std::optional<Snapshot>{};
+  return std::optional(snapshots_.front());
+}
+
 Status MemoryLog::trim(std::uint64_t below) {
   const std::lock_guard lock(mutex_);
   TRY(check_trim(below, snapshots_.size() < 2 ? 0 : snapshots_.front().position));

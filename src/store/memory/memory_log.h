@@ -25,6 +25,7 @@ class MemoryLog final : public Log {
   Result<std::string> payload(const Hash& hash) override;
   Status write_snapshot(std::uint64_t position, std::string_view bytes, const std::vector<Hash>& payloads) override;
   Result<std::optional<Snapshot>> latest_snapshot() override;
+  Result<std::optional<Snapshot>> older_snapshot() override;
   Status trim(std::uint64_t below) override;
   [[nodiscard]] Space space() const override { return {}; }
 

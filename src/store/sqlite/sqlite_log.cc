@@ -157,6 +157,15 @@ Result<std::optional<Snapshot>> SqliteLog::latest_snapshot() {
   return std::optional(std::move(snapshot));
 }
 
+Result<std::optional<Snapshot>> SqliteLog::older_snapshot() {
+  const std::lock_guard lock(snapshots_mutex_);
+  const auto& whole = snapshots_.whole();
+  if (whole.size() < 2) return std::optional<Snapshot>{};
+  const SnapshotFiles::File& file = whole[whole.size() - 2];
+  return std::optional(
+      Snapshot{.position = file.position, .hash = file.hash, .bytes = TRY(snapshots_.read(file)), .warning = {}});
+}
+
 Status SqliteLog::trim(std::uint64_t below) {
   const std::lock_guard lock(snapshots_mutex_);
   TRY(check_trim(below, snapshots_.covered()));

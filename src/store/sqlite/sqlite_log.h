@@ -38,6 +38,7 @@ class SqliteLog final : public Log {
   // Errc::exhausted, and nothing broken, when the disk has no room for it.
   Status write_snapshot(std::uint64_t position, std::string_view bytes, const std::vector<Hash>& payloads) override;
   Result<std::optional<Snapshot>> latest_snapshot() override;
+  Result<std::optional<Snapshot>> older_snapshot() override;
   Status trim(std::uint64_t below) override;
   [[nodiscard]] Space space() const override { return writer_->space(); }
 

@@ -21,6 +21,8 @@ using FindObject = std::function<std::optional<Value>(std::string_view name)>;
 struct LaunchLookups {
   FindObject config_map;
   FindObject secret;
+  // A token of the pod's account for that audience ("": the API server).
+  std::function<Result<std::string>(std::string_view audience, std::int64_t seconds)> account_token;
   std::vector<std::string> device_uuids;  // granted to the pod, in index order
   CpuSet cpus;                            // granted to the pod
   Bytes memory;

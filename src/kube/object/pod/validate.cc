@@ -20,10 +20,8 @@ void warn_of_idle_fields(Problems& problems, const Value& spec, const Path& path
     const char* field;
     const char* text;
   };
-  constexpr std::array kIdle{
-      Idle{"imagePullSecrets", "images are pulled without credentials"},
-      Idle{"subdomain", "there is no cluster DNS in which it would show"},
-      Idle{"automountServiceAccountToken", "no token is mounted, whatever it says"}};
+  constexpr std::array kIdle{Idle{"imagePullSecrets", "images are pulled without credentials"},
+                             Idle{"subdomain", "there is no cluster DNS in which it would show"}};
   for (const Idle& idle : kIdle) {
     if (is_given(member(spec, idle.field))) problems.warn(path / idle.field, idle.text);
   }

@@ -206,8 +206,11 @@ TEST(PodRules, CheckVolumes) {
   EXPECT_EQ(volume(R"("persistentVolumeClaim":{"claimName":"x"})"),
             at + "persistentVolumeClaim: Forbidden: drover does not serve this kind of volume; it "
                  "has configMap, downwardAPI, emptyDir, hostPath, projected and secret");
-  EXPECT_EQ(volume(R"("projected":{"sources":[{"serviceAccountToken":{"path":"t"}}]})"),
-            at + "projected.sources[0].serviceAccountToken: Forbidden: drover does not serve it");
+  EXPECT_EQ(volume(R"("projected":{"sources":[{"clusterTrustBundle":{"path":"t"}}]})"),
+            at + "projected.sources[0].clusterTrustBundle: Forbidden: drover does not serve it");
+  EXPECT_EQ(volume(R"("projected":{"sources":[{"serviceAccountToken":{"path":"t"}}]})"), "[]");
+  EXPECT_EQ(volume(R"("projected":{"sources":[{"serviceAccountToken":{"path":"../t"}}]})"),
+            at + "projected.sources[0].serviceAccountToken.path: Invalid value: \"../t\": must not contain '..'");
   EXPECT_EQ(
       volume(
           R"("downwardAPI":{"items":[{"path":"l","fieldRef":{"fieldPath":"metadata.labels"}}]})"),

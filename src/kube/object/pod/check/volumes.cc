@@ -82,6 +82,9 @@ void check_projected(Problems& problems, const Value& source, const Path& path) 
         check_items(problems, entry.value(), field);
       } else if (kind == "downwardAPI") {
         check_downward(problems, entry.value(), field);
+      } else if (kind == "serviceAccountToken") {
+        check_inner_path(problems, text_at(entry.value(), "path"), field / "path");
+        check_least(problems, entry.value(), "expirationSeconds", field, 600);
       } else {
         problems.forbidden(field, "drover does not serve it");
       }

@@ -71,6 +71,15 @@ class Maker {
       from_object(volume, *secret, text_at(*secret, "name"), true, mode);
     }
     if (const Value* downward = member(source, "downwardAPI")) from_pod(volume, *downward, mode);
+    if (const Value* token = member(source, "serviceAccountToken")) from_account(volume, *token, mode);
+  }
+
+  void from_account(PodVolume& volume, const Value& source, std::uint32_t mode) {
+    if (!lookups_.account_token) return fail("there are no tokens of service accounts here");
+    auto token = lookups_.account_token(text_at(source, "audience"),
+                                        integer_at(source, "expirationSeconds").value_or(3600));
+    if (!token) return fail(token.error().message);
+    put(volume, text_at(source, "path"), *std::move(token), mode);
   }
 
   void fail(const std::string& why) {
