@@ -335,14 +335,17 @@ bool Sessions::add_step_launch(const Cluster& cluster, const Job& job, const Ste
   }
   const std::string why = launch.error().message;
   options_.say(fmt::format("step {}.{}: {}", job.id.value(), step.number, why));
-  // With a full inbox it is tried again with the node's next change.
-  [[maybe_unused]] const bool told = driver_.push({.input = ReportStepEnded{.node = node,
-                                                                            .job = job.id,
-                                                                            .attempt = job.run->attempt,
-                                                                            .step = step.number,
-                                                                            .cause = Cause::launch_failed,
-                                                                            .exit = {.code = 1},
-                                                                            .note = why}});
+  const bool told = driver_.push({.input = ReportStepEnded{.node = node,
+                                                           .job = job.id,
+                                                           .attempt = job.run->attempt,
+                                                           .step = step.number,
+                                                           .cause = Cause::launch_failed,
+                                                           .exit = {.code = 1},
+                                                           .note = why}});
+  if (!told) {  // the inbox is full: again at the next tick
+    const std::lock_guard lock(mutex_);
+    resend_.insert(node);
+  }
   return false;
 }
 
