@@ -118,6 +118,121 @@ class OneLedger(unittest.TestCase):
             self.assertEqual(cluster.ended(job), ["CANCELLED"])
 
 
+class Parts(unittest.TestCase):
+    """CPU requests in thousandths, beside Slurm's whole CPUs."""
+
+    PODS = "/api/v1/namespaces/default/pods"
+
+    def _make(self, cluster, name, cpu):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+               "spec": {"terminationGracePeriodSeconds": 0, "nodeSelector": {"kubernetes.io/hostname": "n3"},
+                        "containers": [{"name": "main", "image": "host", "command": ["sleep", "1000"],
+                                        "resources": {"requests": {"cpu": cpu}}}]}}
+        status, made = cluster.api("POST", self.PODS, pod)
+        self.assertEqual(status, 201, made)
+
+    def _placed(self, cluster, *names):
+        for name in names:
+            cluster.until(lambda: cluster.get(f"{self.PODS}/{name}")["spec"].get("nodeName") == "n3", f"{name} has n3")
+
+    def test_pods_share_cpus_to_the_last_thousandth(self):
+        with KubeCluster() as cluster:  # n3 has 4 CPUs
+            parts = [f"part-{i}" for i in range(6)]
+            for name in parts:
+                self._make(cluster, name, "300m")
+            self._placed(cluster, *parts)
+            job = cluster.wrap("sleep 100", "-w", "n3", "-c", "2", "--mem=10M")
+            cluster.running(job)
+            self._make(cluster, "more", "300m")
+            words = "Insufficient cpu (want 300m, at most 200m free)"
+            cluster.until(lambda: words in json.dumps(cluster.get(f"{self.PODS}/more")), "it says what is missing")
+            self._make(cluster, "last", "200m")
+            self._placed(cluster, "last")
+            # Six times 300m, the last 200m, and the 2 CPUs of the job, which is a pod in another namespace.
+            self.assertRegex(cluster.kubectl("describe", "node", "n3").stdout, r"(?m)^\s+cpu\s+4 \(100%\)")
+            cluster.run("scancel", job)
+            self._placed(cluster, "more")
+
+
+class OtherPods(unittest.TestCase):
+    """Pods that say where others may and may not be. (n1, n2 and n3 are nodes of one machine.)"""
+
+    PODS = "/api/v1/namespaces/default/pods"
+
+    def _make(self, cluster, name, app, **spec):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": app}},
+               "spec": {"terminationGracePeriodSeconds": 0, **spec,
+                        "containers": [{"name": "main", "image": "host", "command": ["sleep", "1000"]}]}}
+        status, made = cluster.api("POST", self.PODS, pod)
+        self.assertEqual(status, 201, made)
+
+    def _node(self, cluster, name):
+        found = []
+
+        def placed():
+            found[:] = [cluster.get(f"{self.PODS}/{name}")["spec"].get("nodeName")]
+            return found[0]
+
+        cluster.until(placed, f"{name} has its node")
+        return found[0]
+
+    def _waits(self, cluster, name, pattern):
+        """For the words of the condition; kubectl describe shows them as an event."""
+        def said():
+            pod = cluster.get(f"{self.PODS}/{name}")
+            self.assertNotIn("nodeName", pod["spec"])
+            return [c for c in pod["status"].get("conditions", [])
+                    if c["type"] == "PodScheduled" and pattern in c.get("message", "")]
+        cluster.until(said, f"{name} says {pattern}")
+
+    def test_pods_that_must_be_apart_lie_on_different_nodes_and_the_last_one_waits(self):
+        apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}]}}
+        with KubeCluster() as cluster:
+            cluster.kubectl("cordon", "n3")
+            for name in ("web-1", "web-2"):
+                self._make(cluster, name, "web", affinity=apart)
+            self.assertEqual({self._node(cluster, "web-1"), self._node(cluster, "web-2")}, {"n1", "n2"})
+            self._make(cluster, "web-3", "web", affinity=apart)
+            self._waits(cluster, "web-3", "2 node(s) didn't match pod anti-affinity rules "
+                        "(app=web within its kubernetes.io/hostname: 1 pod)")
+            self._make(cluster, "plain", "web")
+            self._waits(cluster, "plain", "2 node(s) didn't satisfy existing pods anti-affinity rules")
+            self.assertEqual(cluster.run("squeue", "-h", "-n", "web-3", "-o", "%r").stdout.strip(), "OtherPods")
+            cluster.until(lambda: "didn't match pod anti-affinity rules" in
+                          cluster.kubectl("describe", "pod", "web-3").stdout, "describe says it")
+            cluster.kubectl("label", "pod", "plain", "app=other", "--overwrite")
+            self._node(cluster, "plain")
+            freed = self._node(cluster, "web-1")
+            cluster.kubectl("delete", "pod", "web-1")
+            self.assertEqual(self._node(cluster, "web-3"), freed)
+
+    def test_pods_spread_over_zones_and_follow_those_they_must_be_near(self):
+        spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+                   "labelSelector": {"matchLabels": {"app": "db"}}}]
+        near = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
+        with KubeCluster() as cluster:
+            self._make(cluster, "client", "client", affinity=near)
+            self._waits(cluster, "client", "3 node(s) didn't match Pod's node affinity/selector (zone)")
+            for node, zone in (("n1", "a"), ("n2", "a"), ("n3", "b")):
+                cluster.kubectl("label", "node", node, f"zone={zone}")
+            self._waits(cluster, "client", "3 node(s) didn't match pod affinity rules (app=db within its zone: no pod)")
+            for name in ("db-1", "db-2"):
+                self._make(cluster, name, "db", topologySpreadConstraints=spread)
+            places = [self._node(cluster, name) for name in ("db-1", "db-2")]
+            self.assertEqual(sorted("b" if node == "n3" else "a" for node in places), ["a", "b"])
+            self._node(cluster, "client")
+            cluster.kubectl("cordon", "n3")
+            self._make(cluster, "db-3", "db", topologySpreadConstraints=spread)
+            self.assertIn(self._node(cluster, "db-3"), ("n1", "n2"))
+            self._make(cluster, "db-4", "db", topologySpreadConstraints=spread)
+            self._waits(cluster, "db-4", "2 node(s) didn't match pod topology spread constraints "
+                        "(zone: skew would be 2, at most 1)")
+            cluster.kubectl("uncordon", "n3")
+            self.assertEqual(self._node(cluster, "db-4"), "n3")
+
+
 class Watching(unittest.TestCase):
     PATH = "/api/v1/namespaces/default/configmaps"
 
