@@ -23,7 +23,7 @@ install(DIRECTORY examples/ DESTINATION share/doc/drover/examples USE_SOURCE_PER
 # Tests with real daemons and real processes, on the programs of this build.
 function(drover_live_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "" ${ARGN})
-  add_test(NAME live_${name} COMMAND python3 -m unittest -v test_${name}
+  add_test(NAME live_${name} COMMAND ${DROVER_PYTHON} -m unittest -v test_${name}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/live)
   set_tests_properties(live_${name} PROPERTIES LABELS live TIMEOUT ${ARG_TIMEOUT}
     ENVIRONMENT "DROVER_BIN=${bin};PYTHONDONTWRITEBYTECODE=1")

@@ -1,6 +1,5 @@
 #include "cli/keepers.h"
 
-#include <sys/mount.h>
 #include <sys/types.h>
 
 #include <algorithm>
@@ -63,10 +62,7 @@ int end_keepers_of(const Place& place, const std::vector<std::string>& nodes, Du
   if (left.empty()) {
     // Nothing runs, and what ended has been reported: the next start begins with a clean slate.
     std::error_code ignored;
-    for (const std::string& folder : folders) {
-      ::umount2(folder.c_str(), MNT_DETACH);  // where the agent had to mount a tmpfs there
-      std::filesystem::remove_all(folder, ignored);
-    }
+    for (const std::string& folder : folders) std::filesystem::remove_all(folder, ignored);
   }
   return static_cast<int>(left.size());
 }

@@ -1,7 +1,9 @@
 """Both doors at once, at random, while droverd is killed: no GPU is held twice, both show the same work, and a
-watcher misses nothing. DROVER_OPS says how many operations (200), DROVER_SEED which."""
+watcher misses nothing. DROVER_OPS says how many operations (200), DROVER_SEED which, DROVER_MINUTES when to
+stop all the same."""
 import os
 import random
+import time
 import unittest
 
 from cluster import as_root
@@ -41,12 +43,22 @@ class Operations:
     def __init__(self, cluster, chance, locks):
         self.cluster, self.chance, self.locks = cluster, chance, locks
         self.jobs, self.pods, self.count = [], [], 0
+        self.connection = None  # to droverd, kept until that is killed
         self.kinds = [self.submit] * 5 + [self.create] * 5 + [self.cancel] * 2 + [self.delete] * 5 + \
                      [self.delete_job] + [self.cordon]
 
     def one(self):
         self.count += 1
         self.chance.choice(self.kinds)()
+
+    def api(self, *words):
+        self.connection = self.connection or self.cluster.connection()
+        return self.cluster.api(*words, connection=self.connection)
+
+    def forget_connection(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None
 
     def script(self):
         return HOLD.format(locks=self.locks, seconds=self.chance.choice([0.05, 0.2, 0.5, 2]))
@@ -63,7 +75,7 @@ class Operations:
                    "env": [{"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
                            {"name": "POD", "value": name}],
                    "resources": {"limits": {"nvidia.com/gpu": self.chance.randint(1, 3), "memory": "10Mi"}}}]}}
-        status, answer = self.cluster.api("POST", "/api/v1/namespaces/default/pods", pod)
+        status, answer = self.api("POST", "/api/v1/namespaces/default/pods", pod)
         assert status == 201, answer
         self.pods.append(name)
 
@@ -74,18 +86,18 @@ class Operations:
     def delete(self):
         if self.pods:
             name = self.pods.pop(self.chance.randrange(len(self.pods)))
-            status, answer = self.cluster.api("DELETE", f"/api/v1/namespaces/default/pods/{name}")
+            status, answer = self.api("DELETE", f"/api/v1/namespaces/default/pods/{name}")
             assert status in (200, 404), answer
 
     def delete_job(self):
         if self.jobs:
-            status, answer = self.cluster.api(
+            status, answer = self.api(
                 "DELETE", f"/api/v1/namespaces/slurm-jobs/pods/job-{self.chance.choice(self.jobs)}")
             assert status in (200, 404, 409, 422), answer
 
     def cordon(self):
         node = self.chance.choice(["n1", "n2"])
-        status, answer = self.cluster.api("PATCH", f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}},
+        status, answer = self.api("PATCH", f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}},
                                           {"Content-Type": "application/merge-patch+json"})
         assert status == 200, answer
         self.cluster.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
@@ -105,12 +117,16 @@ class BothDoors(unittest.TestCase):
             watch = Watch(cluster, "/api/v1/pods", listing["metadata"]["resourceVersion"])
             operations = Operations(cluster, chance, locks)
             apart = max(60, count // 60)  # operations between two kills
+            end = time.monotonic() + 60 * float(os.environ.get("DROVER_MINUTES", "1000"))
             for i in range(1, count + 1):
                 operations.one()
                 if i % apart == 0:
                     cluster.kill("droverd")
                     cluster.start_controller()
-                    print(f"{i} operations, {len(watch.events)} events", flush=True)
+                    operations.forget_connection()
+                    print(f"{i} operations, {len(watch.events)} events, {watch.breaks} breaks {watch.errors}", flush=True)
+                    if time.monotonic() > end:
+                        break
             self._settle(cluster, operations)
             self.assertFalse((locks / "violations").exists(), "a GPU twice: " + self._violations(locks))
             self._compare(cluster, watch)

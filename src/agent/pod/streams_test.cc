@@ -18,14 +18,14 @@ namespace {
 using Kind = tls::Identity::Kind;
 
 // A node with one pod that has logged a line, and its door for other machines.
-struct FromAfar : testing::Test {
-  FromAfar() {
+struct PodFromAfar : testing::Test {
+  PodFromAfar() {
     std::ofstream(folder.path("0.log")) << "2026-12-01T00:00:01.5Z stdout F one\n";
     directory->put({{{"17.1", "c"}, {.log = folder.path("0.log")}}});
     door->serve(relay::kPodStream,
                 [this](relay::Arrival arrival) { streams->take(*pump, std::move(arrival)); });
   }
-  ~FromAfar() override { door->serve(relay::kPodStream, nullptr); }
+  ~PodFromAfar() override { door->serve(relay::kPodStream, nullptr); }
 
   // What a caller with such a certificate hears until the end.
   std::string ask(Kind kind, const PodAttach& wish) {
@@ -57,7 +57,7 @@ struct FromAfar : testing::Test {
       {.at = wire::Endpoint::tcp("127.0.0.1", 0), .context = house.server({.name = "n1"})}, *pump);
 };
 
-TEST_F(FromAfar, TheControllerReadsALogAndIsToldWhatIsMissing) {
+TEST_F(PodFromAfar, TheControllerReadsALogAndIsToldWhatIsMissing) {
   const auto heard =
       frames(ask(Kind::controller, {.job = JobId(17), .attempt = 1, .container = "c"}));
   ASSERT_EQ(heard.size(), 3U);
@@ -70,7 +70,7 @@ TEST_F(FromAfar, TheControllerReadsALogAndIsToldWhatIsMissing) {
   EXPECT_TRUE(decode<PodAttached>(missing[0])->missing);
 }
 
-TEST_F(FromAfar, AnotherNodeIsNobody) {
+TEST_F(PodFromAfar, AnotherNodeIsNobody) {
   EXPECT_EQ(ask(Kind::node, {.job = JobId(17), .attempt = 1, .container = "c"}).substr(0, 8),
             "refused:");
 }
