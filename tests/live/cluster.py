@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -98,7 +99,9 @@ class Cluster:
         self.children = {}
         self.environment = {k: v for k, v in os.environ.items()
                             if not re.match(r"(SLURM|SBATCH|SQUEUE|SACCT|SINFO|SCANCEL|CUDA)_", k)}
-        self.environment.update(DROVER_STATE=str(self.state), PATH=f"{BIN}:{os.environ['PATH']}", TZ="UTC")
+        self.environment.update(DROVER_STATE=str(self.state), TZ="UTC",
+                                # python3 is the one that runs the tests: any user may start it
+                                PATH=f"{BIN}:{Path(sys.executable).parent}:{os.environ['PATH']}")
 
     def __enter__(self):
         try:
