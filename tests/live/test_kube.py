@@ -146,8 +146,11 @@ class Parts(unittest.TestCase):
             self._make(cluster, "more", "300m")
             words = "Insufficient cpu (want 300m, at most 200m free)"
             cluster.until(lambda: words in json.dumps(cluster.get(f"{self.PODS}/more")), "it says what is missing")
+            # One that waits is not overtaken by what would stay for longer than it has to wait.
+            cluster.kubectl("delete", "pod", "more")
             self._make(cluster, "last", "200m")
             self._placed(cluster, "last")
+            self._make(cluster, "more", "300m")
             # Six times 300m, the last 200m, and the 2 CPUs of the job, which is a pod in another namespace.
             self.assertRegex(cluster.kubectl("describe", "node", "n3").stdout, r"(?m)^\s+cpu\s+4 \(100%\)")
             cluster.run("scancel", job)
@@ -217,6 +220,9 @@ class OtherPods(unittest.TestCase):
             self._waits(cluster, "client", "3 node(s) didn't match Pod's node affinity/selector (zone)")
             for node, zone in (("n1", "a"), ("n2", "a"), ("n3", "b")):
                 cluster.kubectl("label", "node", node, f"zone={zone}")
+            # The words of one that waits already are written anew only when its reason changes.
+            cluster.kubectl("delete", "pod", "client")
+            self._make(cluster, "client", "client", affinity=near)
             self._waits(cluster, "client", "3 node(s) didn't match pod affinity rules (app=db within its zone: no pod)")
             for name in ("db-1", "db-2"):
                 self._make(cluster, name, "db", topologySpreadConstraints=spread)
