@@ -3,7 +3,6 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BUILD := build/release
-PROGRAMS := drover droverd drover-agent drover-shim drover-slurm
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo test soak bench check install asan tsan clang format clean
@@ -12,6 +11,7 @@ help: ## Show this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 bench: build ## Measure: a table, and build/bench.json
+	@cmake --build $(BUILD) -j $(JOBS) --target drover-bench
 	@$(BUILD)/bin/drover-bench --programs build/bin --json build/bench.json
 
 deps: ## Install what is missing from Debian's packages (says what; sudo when not root)
@@ -19,7 +19,7 @@ deps: ## Install what is missing from Debian's packages (says what; sudo when no
 
 build: deps ## Build the release binaries into build/bin
 	@cmake --preset release > build-cmake.log 2>&1 || { cat build-cmake.log; rm -f build-cmake.log; exit 1; }; rm -f build-cmake.log
-	@cmake --build $(BUILD) -j $(JOBS) --target $(PROGRAMS)
+	@cmake --build $(BUILD) -j $(JOBS) --target programs
 	@mkdir -p build && ln -sfn release/bin build/bin
 
 test: deps ## Build and run every test

@@ -4,11 +4,16 @@
 set(DROVER_SLURM_COMMANDS sbatch squeue scancel sinfo sacct scontrol srun salloc sattach sstat)
 set(bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 
+add_custom_target(programs)  # all that is installed, for `make build`
 foreach(program drover droverd drover-agent drover-shim drover-connect drover-slurm)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION bin)
+    add_dependencies(programs ${program})
   endif()
 endforeach()
+if(TARGET drover_pause_image)
+  add_dependencies(programs drover_pause_image)
+endif()
 if(TARGET drover-slurm)
   foreach(command ${DROVER_SLURM_COMMANDS})
     add_custom_command(TARGET drover-slurm POST_BUILD
